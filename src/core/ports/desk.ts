@@ -1,0 +1,145 @@
+import type { RefusalCode } from "../errors.ts";
+import type { Hash } from "../hash.ts";
+import type { Instant } from "../instant.ts";
+import type { JsonObject } from "../json-value.ts";
+import type { ApprovalRequest, CancelReason, Grade, RequesterProof, RequestKind, Status } from "../request.ts";
+import type { Clause } from "../requirement.ts";
+import type { Impact, Requester, Requires, Tier, ToolCall, ToolIdentity } from "../tool-call.ts";
+import type { Mode, PolicySnapshot } from "../policy.ts";
+
+/** What a gate may do. It has no way to approve. */
+export interface Desk {
+  /** The policy and mode that a run starts with, frozen from then on. */
+  snapshot(mode?: Mode): Promise<PolicySnapshot>;
+  submit(submission: Submission): Promise<Ruling>;
+  /** Waits until the request (or what an edit made of it) is approved or has ended. @throws the signal's reason on abort */
+  await(id: string, signal: AbortLike): Promise<Standing>;
+  standing(id: string): Promise<Standing | undefined>;
+  /** Keeps the requester's lease, or a claim's lease (with its token), alive. False: lost. */
+  renew(id: string, holder: string, token?: string): Promise<boolean>;
+  claim(id: string, evidence: ClaimEvidence): Promise<Claimed>;
+  complete(id: string, token: string, outcome: Completion): Promise<boolean>;
+  cancel(id: string, reason: CancelReason, by: Requester): Promise<boolean>;
+  /** Records what policy alone let through and how it ended, where the policy's `record` says so. */
+  ran(report: RunReport): Promise<void>;
+  /** Would an ask for this call reach somebody? */
+  reachable(submission: Submission): Promise<boolean>;
+}
+export interface AbortLike {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** A call as the gate has received, known, validated and bound it. */
+export interface Submission {
+  readonly call: ToolCall;
+  readonly tool: ToolIdentity;
+  readonly tier: Tier | undefined;
+  readonly impact: Impact;
+  readonly edits: boolean;
+  /** Rendered by the gate from its own declaration; `undefined`: the listing. */
+  readonly message: string | undefined;
+  readonly effect: string | undefined;
+  /** Holds of the gate: the tool's floor whose `when` did not free it, the gate's callback, a parent's ask. */
+  readonly holds: readonly Hold[];
+  /** A deny of the gate's own callback or of a parent. */
+  readonly denied: { readonly by: string; readonly reason?: string } | undefined;
+  /** The gate's callback allows: only ever step 6. */
+  readonly allowedByCallback: boolean;
+  readonly requires: Requires | undefined;
+  readonly secrets: readonly string[];
+  readonly editable: readonly string[];
+  readonly ignore: readonly string[];
+  readonly schema: JsonObject | null;
+  /** Checks edited arguments against the tool's schema: the validated value, or faults. In this process only. */
+  readonly revalidate: ((args: JsonObject) => Promise<Revalidated>) | undefined;
+  readonly bindings: Readonly<Record<string, string>>;
+  readonly requester: Requester;
+  readonly proof: RequesterProof;
+  readonly grade: Grade;
+  readonly statement: string | undefined;
+  readonly notes: readonly string[];
+  readonly policy: PolicySnapshot;
+  readonly wait: "block" | "suspend" | "defer";
+  /** Milliseconds; the gate's own deadline where neither rule nor tool says. */
+  readonly deadline: number | undefined;
+  readonly windows: "on" | "off";
+  /** The channel the gate prefers, and the list it may fall over to. */
+  readonly channels: readonly string[];
+  readonly renewer: string;
+  readonly signal: AbortLike;
+}
+
+export type Revalidated =
+  | { readonly ok: true; readonly arguments: JsonObject; readonly holds: readonly Hold[]; readonly message: string | undefined; readonly effect: string | undefined; readonly bindings: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly code: RefusalCode; readonly pointer: string; readonly problem: string };
+
+/** Something that wants a person. Only what it permits itself answers it without one. */
+export interface Hold {
+  readonly by: string;
+  readonly clause: Clause;
+  /** Milliseconds, where this hold says. */
+  readonly deadline: number | undefined;
+  readonly message: string | undefined;
+  readonly editable: readonly string[] | undefined;
+  readonly channels: readonly string[] | undefined;
+  readonly offer: "enough" | undefined;
+  readonly remind: number | undefined;
+}
+
+/** What the model is told of a call that does not run, and why. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** Quoted to the model: a person's or a rule's words. */
+  readonly reason?: string;
+  /** `invalid_arguments`: where and what. */
+  readonly pointer?: string;
+  readonly problem?: string;
+}
+
+export type Ruling =
+  | { readonly ruling: "allow"; readonly how: "allowed" | "window" | "exempt" }
+  | { readonly ruling: "refused"; readonly refusal: Refusal; readonly request?: string }
+  | { readonly ruling: "held"; readonly request: string; readonly kind: RequestKind; readonly decideBy: Instant }
+  /** The same call id came again and this is what became of it; never run again. */
+  | { readonly ruling: "repeated"; readonly standing: Standing };
+
+export interface Standing {
+  readonly record: ApprovalRequest;
+  readonly status: Status;
+  readonly refusal?: Refusal;
+  /** Of the request that goes on; secrets as commitments. `null` after an erasure. */
+  readonly arguments: JsonObject | null;
+  readonly edited?: { readonly by: string; readonly arguments: JsonObject };
+  readonly result?: JsonObject;
+}
+
+/** What the executor holds and is about to run: the desk compares it with what was approved. */
+export interface ClaimEvidence {
+  readonly holder: string;
+  readonly requester: Requester;
+  readonly tool: ToolIdentity;
+  /** Full values. */
+  readonly arguments: JsonObject;
+  readonly bindings: Readonly<Record<string, string>>;
+}
+
+export type Claimed =
+  | { readonly ok: true; readonly token: string; readonly fence: number; readonly digest: Hash; readonly until: Instant }
+  | { readonly ok: false; readonly refusal: Refusal; readonly status: Status | null };
+
+export interface Completion {
+  readonly status: "succeeded" | "failed";
+  /** JSON, or `undefined` for a value that is not. */
+  readonly value?: unknown;
+  readonly errorCode?: string;
+  readonly observedBy: "executor" | "host" | `agent:${string}`;
+}
+
+export interface RunReport {
+  readonly submission: Pick<Submission, "tool" | "tier" | "requester" | "policy"> & { readonly call: { readonly id: string } };
+  readonly how: "allowed" | "window" | "exempt";
+  readonly status: "started" | "ran" | "failed";
+}
