@@ -1,5 +1,9 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: ["**/node_modules/**", "test/e2e/**"], testTimeout: 20_000 },
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "test/e2e/**"],
+    testTimeout: 20_000,
+  },
 });
