@@ -1,50 +1,99 @@
-import { checkedJson } from "./json-copy.ts";
-import { CANONICAL_DEPTH } from "./json-rules.ts";
-import type { JsonArray, JsonObject, JsonValue } from "./json-value.ts";
+import { JSON_LIMITS } from "./json-value.ts";
+import { fault, faultOf, isText, numberProblem, within } from "./json-rules.ts";
+import { endOfArray, notAKind, plainKeys, plainLength, plainMember } from "./json-plain.ts";
+
+/**
+ * Levels that our own records may put around a value of full depth: `call.arguments` lies two levels inside the object
+ * that is hashed. Without them, arguments at the limit would be received and then fail to hash.
+ */
+const ENVELOPE_DEPTH = 16;
+const DEPTH = JSON_LIMITS.depth + ENVELOPE_DEPTH;
+
+/** Up to this many keys an insertion sort beats the built-in one; beyond, its square would show. */
+const FEW = 16;
+
+/** What cannot stand in a JSON text as it is, and what needs a closer look. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8785 escapes exactly these
+const SPECIAL = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
  * The RFC 8785 form of a value: keys in the order of their UTF-16 units, ECMAScript numbers, minimal escapes.
- * Two values have one canonical form exactly when they are the same I-JSON value.
- * @throws JsonFault on anything that is not I-JSON, as `copyJson`, and beyond 80 levels (64 and our own envelope)
+ * Two values have one canonical form exactly when they are the same I-JSON value. None of the value's own code is run.
+ * @throws JsonFault on what `copyJson` refuses, and beyond 80 levels (64, and 16 for our own envelopes); of any length
  */
 export function canonicalize(value: unknown): string {
-  return textOf(checkedJson(value, CANONICAL_DEPTH));
+  try {
+    return textOf(value, DEPTH);
+  } catch (thrown) {
+    throw faultOf(thrown);
+  }
 }
 
-function textOf(value: JsonValue): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value !== "object" || value === null) return String(value);
-  return Array.isArray(value) ? textOfArray(value) : textOfObject(value as JsonObject);
+function textOf(value: unknown, depth: number): string {
+  switch (typeof value) {
+    case "string":
+      return quoted(value);
+    case "number":
+      return textOfNumber(value);
+    case "boolean":
+      return value ? "true" : "false";
+    case "object":
+      if (value === null) return "null";
+      if (depth <= 0) throw fault("too_deep");
+      return Array.isArray(value) ? textOfArray(value, depth - 1) : textOfObject(value, depth - 1);
+    default:
+      throw notAKind(typeof value);
+  }
 }
 
-function textOfArray(value: JsonArray): string {
+function quoted(text: string): string {
+  if (!SPECIAL.test(text)) return `"${text}"`;
+  if (!isText(text)) throw fault("invalid_string");
+  return JSON.stringify(text);
+}
+
+function textOfNumber(value: number): string {
+  const problem = numberProblem(value);
+  if (problem !== undefined) throw fault(problem);
+  return `${value}`;
+}
+
+function textOfArray(value: readonly unknown[], depth: number): string {
+  const length = plainLength(value);
   let text = "[";
-  for (let index = 0; index < value.length; index++) text += (index === 0 ? "" : ",") + textOf(value[index] as JsonValue);
+  let index = 0;
+  try {
+    for (; index < length; index++) text += (index > 0 ? "," : "") + textOf(plainMember(value, index), depth);
+  } catch (thrown) {
+    throw within(thrown, index);
+  }
+  endOfArray(value, length);
   return `${text}]`;
 }
 
-function textOfObject(value: JsonObject): string {
-  let text = "";
-  for (const key of Object.keys(value).sort()) {
-    text += `${text === "" ? "{" : ","}${JSON.stringify(key)}:${textOf(value[key] as JsonValue)}`;
+function textOfObject(value: object, depth: number): string {
+  const keys = sorted(plainKeys(value));
+  let text = "{";
+  let key = "";
+  try {
+    for (let index = 0; index < keys.length; index++) {
+      key = keys[index] as string;
+      text += `${(index > 0 ? "," : "") + quoted(key)}:${textOf(plainMember(value, key), depth)}`;
+    }
+  } catch (thrown) {
+    throw within(thrown, key);
   }
-  return text === "" ? "{}" : `${text}}`;
+  return `${text}}`;
 }
 
-/** Structural equality of two JSON values; key order does not count, `0` equals `-0`. */
-export function sameJson(a: JsonValue, b: JsonValue): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(a, b);
-  return sameMembers(a as JsonObject, b as JsonObject);
-}
-
-function sameItems(a: JsonArray, b: JsonArray): boolean {
-  return a.length === b.length && a.every((item, index) => sameJson(item, b[index] as JsonValue));
-}
-
-function sameMembers(a: JsonObject, b: JsonObject): boolean {
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key] as JsonValue, b[key] as JsonValue));
+/** Sorts in place by UTF-16 units, which is how JavaScript compares texts. */
+function sorted(keys: string[]): string[] {
+  if (keys.length > FEW) return keys.sort();
+  for (let next = 1; next < keys.length; next++) {
+    const key = keys[next] as string;
+    let place = next;
+    for (; place > 0 && (keys[place - 1] as string) > key; place--) keys[place] = keys[place - 1] as string;
+    keys[place] = key;
+  }
+  return keys;
 }

@@ -1,119 +1,105 @@
 import { JSON_LIMITS } from "./json-value.ts";
-import { depthOf, fault, isText, isTrusted, numberProblem, setMember, trust } from "./json-rules.ts";
-import type { Path } from "./json-rules.ts";
+import { depthOf, fault, faultOf, isText, numberProblem, setMember, within } from "./json-rules.ts";
+import { endOfArray, notAKind, plainKeys, plainLength, plainMember } from "./json-plain.ts";
 import type { JsonLimits, JsonValue } from "./json-value.ts";
 
-interface Walk {
-  readonly depth: number;
-  /** Characters that may still be used; counted without escapes. */
+/** The shortest number that is not whole: `0.5`. */
+const FRACTION = 3;
+
+/** Characters that the copy may still take. */
+interface Budget {
   left: number;
-  readonly path: Path;
 }
 
 /**
  * A deep-frozen copy of an in-process value, made in one walk that runs none of the value's own code.
  *
- * Taken: plain objects (prototype `Object.prototype` or `null`) and dense arrays of I-JSON values; `-0` becomes `0`.
- * Refused: accessors (never run), functions, `undefined`, symbols, bigints, class instances, hidden properties, sparse
- * arrays, arrays with extra properties, cycles (as too deep), numbers and strings that are not I-JSON.
- * @param limits length in characters of keys, strings and numbers with their punctuation, escapes not counted; depth at most 1000
- * @throws JsonFault with the pointer of the first fault
+ * Taken: plain objects (prototype `Object.prototype` or `null`) and dense arrays of I-JSON values; `-0` becomes `0`, so that
+ * what is hashed is what runs. Refused: accessors (never run), functions, `undefined`, symbols, bigints, class instances,
+ * hidden properties, sparse arrays, arrays with other properties, cycles (as too deep), numbers and texts that are not I-JSON.
+ * @param limits `length` is held against a lower bound of the JSON text: an escape counts as one character, a number at its
+ *   shortest, since writing every number out would cost more than the walk; `depth` is at most 1000
+ * @throws JsonFault at the first fault
  */
 export function copyJson(value: unknown, limits: JsonLimits = JSON_LIMITS): JsonValue {
-  const walk: Walk = { depth: depthOf(limits), left: limits.length, path: [] };
-  return trust(copied(value, walk));
-}
-
-function copied(value: unknown, walk: Walk): JsonValue {
-  switch (typeof value) {
-    case "string":
-      return copiedText(value, walk);
-    case "number":
-      return copiedNumber(value, walk);
-    case "boolean":
-      spend(walk, value ? 4 : 5);
-      return value;
-    case "object":
-      if (value !== null) return copiedContainer(value, walk);
-      spend(walk, 4);
-      return null;
-    default:
-      throw fault(
-        "not_json",
-        walk.path,
-        `is ${typeof value === "undefined" ? "undefined" : `a ${typeof value}`}, which JSON has not`,
-      );
+  try {
+    return copied(value, { left: limits.length }, depthOf(limits));
+  } catch (thrown) {
+    throw faultOf(thrown);
   }
 }
 
-function spend(walk: Walk, characters: number): void {
-  walk.left -= characters;
-  if (walk.left < 0) throw fault("too_large", []);
+function copied(value: unknown, budget: Budget, depth: number): JsonValue {
+  switch (typeof value) {
+    case "string":
+      return copiedText(value, budget);
+    case "number":
+      return copiedNumber(value, budget);
+    case "boolean":
+      spend(budget, value ? 4 : 5);
+      return value;
+    case "object":
+      if (value !== null) return copiedContainer(value, budget, depth);
+      spend(budget, 4);
+      return null;
+    default:
+      throw notAKind(typeof value);
+  }
 }
 
-function copiedText(value: string, walk: Walk): string {
-  spend(walk, value.length + 2);
-  if (!isText(value)) throw fault("invalid_string", walk.path);
+function spend(budget: Budget, characters: number): void {
+  budget.left -= characters;
+  if (budget.left < 0) throw fault("too_large");
+}
+
+function copiedText(value: string, budget: Budget): string {
+  spend(budget, value.length + 2);
+  if (!isText(value)) throw fault("invalid_string");
   return value;
 }
 
-function copiedNumber(value: number, walk: Walk): number {
+function copiedNumber(value: number, budget: Budget): number {
   const problem = numberProblem(value);
-  if (problem !== undefined) throw fault(problem, walk.path);
-  spend(walk, String(value).length);
+  if (problem !== undefined) throw fault(problem);
+  spend(budget, Number.isInteger(value) ? 1 : FRACTION);
   return value === 0 ? 0 : value;
 }
 
-function copiedContainer(value: object, walk: Walk): JsonValue {
-  if (walk.path.length >= walk.depth) throw fault("too_deep", walk.path);
-  spend(walk, 2);
-  try {
-    return Array.isArray(value) ? copiedArray(value, walk) : copiedObject(value, walk);
-  } catch (thrown) {
-    throw thrown instanceof Error && thrown.name === "JsonFault" ? thrown : fault("not_json", walk.path, "cannot be read");
-  }
+function copiedContainer(value: object, budget: Budget, depth: number): JsonValue {
+  if (depth <= 0) throw fault("too_deep");
+  spend(budget, 2);
+  return Array.isArray(value) ? copiedArray(value, budget, depth - 1) : copiedObject(value, budget, depth - 1);
 }
 
-/** The value of an own enumerable data property; an accessor is refused, not run (A26). */
-function plainMember(holder: object, key: string | number, walk: Walk): unknown {
-  const property = Object.getOwnPropertyDescriptor(holder, key);
-  if (property === undefined) throw fault("not_json", walk.path, "is a hole in an array");
-  if (property.get !== undefined || property.set !== undefined) throw fault("not_json", walk.path, "is an accessor property");
-  if (property.enumerable !== true) throw fault("not_json", walk.path, "is a hidden property");
-  return property.value;
-}
-
-function copiedArray(value: readonly unknown[], walk: Walk): JsonValue {
-  if (Object.getPrototypeOf(value) !== Array.prototype) throw fault("not_json", walk.path, "is not a plain array");
-  const length = value.length;
-  spend(walk, length);
+function copiedArray(value: readonly unknown[], budget: Budget, depth: number): JsonValue {
+  const length = plainLength(value);
   const copy: JsonValue[] = [];
-  for (let index = 0; index < length; index++) {
-    walk.path.push(index);
-    copy.push(copied(plainMember(value, index, walk), walk));
-    walk.path.pop();
+  let index = 0;
+  try {
+    for (; index < length; index++) {
+      if (index > 0) spend(budget, 1);
+      copy.push(copied(plainMember(value, index), budget, depth));
+    }
+  } catch (thrown) {
+    throw within(thrown, index);
   }
-  if (Reflect.ownKeys(value).length !== length + 1) throw fault("not_json", walk.path, "is an array with extra properties");
+  endOfArray(value, length);
   return Object.freeze(copy);
 }
 
-function copiedObject(value: object, walk: Walk): JsonValue {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw fault("not_json", walk.path, "is not a plain object");
+function copiedObject(value: object, budget: Budget, depth: number): JsonValue {
   const copy: Record<string, JsonValue> = {};
-  for (const key of Reflect.ownKeys(value)) {
-    if (typeof key === "symbol") throw fault("not_json", walk.path, "has a symbol as a key");
-    if (!isText(key)) throw fault("invalid_string", walk.path, "has a key that is not text");
-    spend(walk, key.length + 4);
-    walk.path.push(key);
-    setMember(copy, key, copied(plainMember(value, key, walk), walk));
-    walk.path.pop();
+  let key = "";
+  const keys = plainKeys(value);
+  try {
+    for (let index = 0; index < keys.length; index++) {
+      key = keys[index] as string;
+      spend(budget, key.length + (index > 0 ? 4 : 3));
+      if (!isText(key)) throw fault("invalid_string", "the key holds half of a surrogate pair");
+      setMember(copy, key, copied(plainMember(value, key), budget, depth));
+    }
+  } catch (thrown) {
+    throw within(thrown, key);
   }
   return Object.freeze(copy);
 }
-
-/** A value that is checked: itself when we made it, else a checked copy. */
-export const checkedJson = (value: unknown, depth: number): JsonValue =>
-  typeof value === "object" && value !== null && isTrusted(value)
-    ? (value as JsonValue)
-    : copyJson(value, { length: Number.POSITIVE_INFINITY, depth });

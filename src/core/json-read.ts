@@ -1,17 +1,8 @@
 import { JSON_LIMITS } from "./json-value.ts";
-import { depthOf, fault, isText, numberProblem, setMember, trust } from "./json-rules.ts";
+import { RawNumber } from "./json-raw.ts";
+import { depthOf, fault, isText, numberProblem, setMember } from "./json-rules.ts";
 import { formatPointer } from "./pointer.ts";
-import type { Path } from "./json-rules.ts";
-import type { JsonLimits, JsonValue } from "./json-value.ts";
-
-/** A number of a message that JavaScript cannot hold exactly: kept as its own text, so that it can be forwarded. */
-export class RawNumber {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-    Object.freeze(this);
-  }
-}
+import type { JsonFault, JsonLimits, JsonProblem, JsonValue } from "./json-value.ts";
 
 /** What a message is made of: JSON, and numbers that are only text to us. */
 export type MessageValue = null | boolean | number | string | RawNumber | readonly MessageValue[] | MessageObject;
@@ -19,33 +10,32 @@ export interface MessageObject {
   readonly [key: string]: MessageValue;
 }
 
+/** A stretch of a text, in UTF-16 units: `text.slice(start, end)`. */
 export interface Span {
-  /** Offset of the first UTF-16 unit of the value. */
   readonly start: number;
-  /** Offset behind its last one. */
   readonly end: number;
 }
 export interface Message {
   readonly value: MessageValue;
-  /** Where a member stands in the text, down to three steps; `undefined` where there is none. */
+  /** Where a value stands in the text, down to three steps; `undefined` where there is none. */
   span(pointer: string): Span | undefined;
 }
 
 /**
- * Reads a text as I-JSON (RFC 7493), which `JSON.parse` does not: it keeps the last of two equal keys and rounds.
- * A decimal may be rounded to the nearest double, as every reader does; an integer never is.
- * @returns a deep-frozen value; `-0` is read as `0`
- * @throws JsonFault with the pointer of the first fault
+ * Reads a text as I-JSON (RFC 7493), which `JSON.parse` does not do: it keeps the last of two equal keys, and rounds.
+ * A decimal may be rounded to the nearest double, as every reader does; an integer never is, and nothing becomes `0` that
+ * is not. `-0` is read as `0`.
+ * @returns a deep-frozen value
+ * @throws JsonFault at the first fault
  */
 export function readJson(text: string, limits: JsonLimits = JSON_LIMITS): JsonValue {
-  const value = new Reader(text, limits, { inexact: "refuse" }).document();
-  return trust(value as JsonValue);
+  return new Reader(text, limits, { inexact: "refuse" }).document() as JsonValue;
 }
 
 /**
  * Reads a message that is to be forwarded as its own text: as strict as {@link readJson}, but a number that JavaScript
- * cannot hold exactly is a {@link RawNumber}.
- * @throws JsonFault with the pointer of the first fault
+ * cannot hold exactly is kept as a {@link RawNumber}.
+ * @throws JsonFault at the first fault
  */
 export function readMessage(text: string, limits: JsonLimits = JSON_LIMITS): Message {
   const spans = new Map<string, Span>();
@@ -60,11 +50,15 @@ interface Reading {
 
 const SPAN_STEPS = 3;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const SPACE = /[ \t\n\r]*/y;
-/** A run of characters that a string may hold as they are. */
+const NOT_ZERO = /^[^eE]*[1-9]/;
+/**
+ * What ends a run of ordinary characters in a string. Looked for run by run: one pattern for a whole string would overflow
+ * the stack of the pattern matcher on a long one.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids exactly these inside a string
-const PLAIN = /[^"\\\u0000-\u001f]*/y;
-const ESCAPES: ReadonlyMap<string, string> = new Map([
+const SPECIAL = /["\\\u0000-\u001f]/g;
+const UNIT = /^[0-9a-fA-F]{4}$/;
+const MEANT: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["\\", "\\"],
   ["/", "/"],
@@ -74,13 +68,13 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["r", "\r"],
   ["t", "\t"],
 ]);
-const UNIT = /[0-9a-fA-F]{4}/y;
 
 class Reader {
   readonly #text: string;
   readonly #limits: JsonLimits;
   readonly #reading: Reading;
-  readonly #path: Path = [];
+  /** The steps to where we are; its length is also the depth. */
+  readonly #path: (string | number)[] = [];
   #at = 0;
 
   constructor(text: string, limits: JsonLimits, reading: Reading) {
@@ -90,26 +84,44 @@ class Reader {
   }
 
   document(): MessageValue {
-    if (this.#text.length > this.#limits.length) throw fault("too_large", []);
-    this.#take(SPACE);
+    if (this.#text.length > this.#limits.length) throw this.#fault("too_large");
+    this.#space();
     const value = this.#value();
-    this.#take(SPACE);
-    if (this.#at !== this.#text.length) throw fault("syntax", [], "is followed by other text");
+    this.#space();
+    if (this.#at !== this.#text.length) throw this.#fault("syntax", "other text follows the value");
     return value;
   }
 
-  /** The text that `pattern` (sticky) matches here, taken; `undefined` when it does not match. */
-  #take(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0];
-    this.#at += found?.length ?? 0;
-    return found;
+  #fault(code: JsonProblem, problem?: string): JsonFault {
+    return fault(code, problem, this.#path);
   }
 
-  #skip(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false;
-    this.#at += 1;
+  #space(): void {
+    for (;;) {
+      const unit = this.#text.charCodeAt(this.#at);
+      if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return;
+      this.#at += 1;
+    }
+  }
+
+  /** Takes `token` if it stands here. */
+  #took(token: string): boolean {
+    if (!this.#text.startsWith(token, this.#at)) return false;
+    this.#at += token.length;
     return true;
+  }
+
+  #expect(token: string): void {
+    if (!this.#took(token)) throw this.#fault("syntax");
+  }
+
+  /** Takes what `pattern`, a sticky one, matches here. */
+  #matched(pattern: RegExp): string | undefined {
+    const start = this.#at;
+    pattern.lastIndex = start;
+    if (!pattern.test(this.#text)) return undefined;
+    this.#at = pattern.lastIndex;
+    return this.#text.slice(start, this.#at);
   }
 
   #value(): MessageValue {
@@ -128,99 +140,104 @@ class Reader {
       case "[":
         return this.#array();
       case '"':
-        return this.#string("value");
+        return this.#string("the text");
       case "t":
-        return this.#word("true", true);
+        this.#expect("true");
+        return true;
       case "f":
-        return this.#word("false", false);
+        this.#expect("false");
+        return false;
       case "n":
-        return this.#word("null", null);
+        this.#expect("null");
+        return null;
       default:
         return this.#number();
     }
   }
 
-  #word<T extends boolean | null>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) throw fault("syntax", this.#path);
-    this.#at += word.length;
-    return value;
-  }
-
   #number(): number | RawNumber {
-    const token = this.#take(NUMBER);
-    if (token === undefined) throw fault("syntax", this.#path);
+    const token = this.#matched(NUMBER);
+    if (token === undefined) throw this.#fault("syntax");
     const value = Number(token);
-    const problem = numberProblem(value) ?? (value === 0 && /^[^eE]*[1-9]/.test(token) ? "number_not_exact" : undefined);
+    const problem = value === 0 && NOT_ZERO.test(token) ? "number_not_exact" : numberProblem(value);
     if (problem === undefined) return value === 0 ? 0 : value;
     if (this.#reading.inexact === "keep") return new RawNumber(token);
-    throw fault(problem, this.#path);
+    throw this.#fault(problem);
   }
 
-  #open(): void {
-    if (this.#path.length >= depthOf(this.#limits)) throw fault("too_deep", this.#path);
-    this.#at += 1;
-    this.#take(SPACE);
+  #open(bracket: "[" | "{"): void {
+    if (this.#path.length >= depthOf(this.#limits)) throw this.#fault("too_deep");
+    this.#expect(bracket);
+    this.#space();
   }
 
   #array(): MessageValue {
-    this.#open();
     const items: MessageValue[] = [];
-    if (this.#skip("]")) return Object.freeze(items);
+    this.#open("[");
+    if (this.#took("]")) return Object.freeze(items);
     do {
-      this.#take(SPACE);
+      this.#space();
       this.#path.push(items.length);
       items.push(this.#value());
       this.#path.pop();
-      this.#take(SPACE);
-    } while (this.#skip(","));
-    if (!this.#skip("]")) throw fault("syntax", this.#path);
+      this.#space();
+    } while (this.#took(","));
+    this.#expect("]");
     return Object.freeze(items);
   }
 
   #object(): MessageValue {
-    this.#open();
     const members: Record<string, MessageValue> = {};
-    if (this.#skip("}")) return Object.freeze(members);
+    this.#open("{");
+    if (this.#took("}")) return Object.freeze(members);
     do {
-      this.#take(SPACE);
+      this.#space();
       this.#member(members);
-      this.#take(SPACE);
-    } while (this.#skip(","));
-    if (!this.#skip("}")) throw fault("syntax", this.#path);
+      this.#space();
+    } while (this.#took(","));
+    this.#expect("}");
     return Object.freeze(members);
   }
 
   #member(members: Record<string, MessageValue>): void {
-    const key = this.#string("key");
+    const key = this.#string("a key");
     this.#path.push(key);
-    if (Object.hasOwn(members, key)) throw fault("duplicate_key", this.#path);
-    this.#take(SPACE);
-    if (!this.#skip(":")) throw fault("syntax", this.#path);
-    this.#take(SPACE);
+    if (Object.hasOwn(members, key)) throw this.#fault("duplicate_key");
+    this.#space();
+    this.#expect(":");
+    this.#space();
     setMember(members, key, this.#value());
     this.#path.pop();
   }
 
-  #string(place: "key" | "value"): string {
-    if (!this.#skip('"')) throw fault("syntax", this.#path);
-    let text = this.#take(PLAIN) ?? "";
-    while (!this.#skip('"')) text += this.#escape() + (this.#take(PLAIN) ?? "");
-    if (isText(text)) return text;
-    throw place === "key"
-      ? fault("invalid_string", this.#path, "has a key that is not text")
-      : fault("invalid_string", this.#path);
+  #string(what: "the text" | "a key"): string {
+    this.#expect('"');
+    let text = this.#run();
+    while (!this.#took('"')) text += this.#escape() + this.#run();
+    if (!isText(text)) throw this.#fault("invalid_string", `${what} holds half of a surrogate pair`);
+    return text;
+  }
+
+  /** Ordinary characters up to the next special one. */
+  #run(): string {
+    const start = this.#at;
+    SPECIAL.lastIndex = start;
+    if (!SPECIAL.test(this.#text)) throw this.#fault("syntax", "a text is not closed");
+    this.#at = SPECIAL.lastIndex - 1;
+    return this.#text.slice(start, this.#at);
   }
 
   #escape(): string {
-    if (!this.#skip("\\")) throw fault("syntax", this.#path);
-    if (this.#skip("u")) {
-      const unit = this.#take(UNIT);
-      if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
-      throw fault("syntax", this.#path);
-    }
-    const character = ESCAPES.get(this.#text[this.#at] ?? "");
-    if (character === undefined) throw fault("syntax", this.#path);
+    this.#expect("\\");
+    const letter = this.#text[this.#at] ?? "";
     this.#at += 1;
-    return character;
+    if (letter !== "u") return MEANT.get(letter) ?? this.#badEscape();
+    const unit = this.#text.slice(this.#at, this.#at + 4);
+    this.#at += 4;
+    return UNIT.test(unit) ? String.fromCharCode(Number.parseInt(unit, 16)) : this.#badEscape();
+  }
+
+  #badEscape(): never {
+    throw this.#fault("syntax", "a text has an escape that JSON has not");
   }
 }

@@ -1,5 +1,7 @@
-/** The one door to JSON: strict reading, strict copying, the canonical form. `JSON.parse` is used nowhere in the core. */
-export { canonicalize, sameJson } from "./json-canonical.ts";
+/** The one door to JSON: strict reading, strict copying, the canonical form. Nothing in the core calls `JSON.parse`. */
+export { canonicalize } from "./json-canonical.ts";
 export { copyJson } from "./json-copy.ts";
-export { RawNumber, readJson, readMessage } from "./json-read.ts";
+export { RawNumber } from "./json-raw.ts";
+export { readJson, readMessage } from "./json-read.ts";
+export { sameJson } from "./json-same.ts";
 export type { Message, MessageObject, MessageValue, Span } from "./json-read.ts";
