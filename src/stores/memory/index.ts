@@ -1,0 +1,2 @@
+export { memoryStore } from "./store.ts";
+export type { MemoryStoreOptions } from "./store.ts";

@@ -1,0 +1,16 @@
+import { describe, it } from "vitest";
+import { memoryStore } from "../../../src/stores/memory/index.ts";
+import { storeSuite } from "../../../src/testing/store-suite.ts";
+
+describe("memory store", () => {
+  storeSuite({
+    describe,
+    it,
+    // It ends with its process and belongs to one: there is nothing to reopen and nobody to share with.
+    abilities: [],
+    makeStore: (clock) => {
+      const store = memoryStore({ clock });
+      return { store, dispose: () => store.close() };
+    },
+  });
+});
