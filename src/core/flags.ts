@@ -108,7 +108,7 @@ function lengthNotes(text: string): readonly Note[] {
 }
 
 const formNotes = (text: string): readonly Note[] =>
-  text.isWellFormed() && text.normalize("NFC") !== text
+  text.normalize("NFC") !== text
     ? [{ kind: "not_nfc", note: "not in normal form C: another spelling of it looks the same and is not the same" }]
     : [];
 
