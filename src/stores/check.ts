@@ -40,9 +40,13 @@ export class StoreClock {
   }
 }
 
-/** What the store's clock says against a commit. Times have one width, so their text compares as they do. */
-export function refusedByTime(change: Commit, now: Instant): Refusal | undefined {
-  if (change.at !== now && Math.abs(msOf(change.at) - msOf(now)) > MAX_SKEW) return { ok: false, why: "clock_skew", now };
+/**
+ * What the store's clock says against a commit. Times have one width, so their text compares as they do.
+ * @param now inside the transaction: deadlines are measured when the change would happen
+ * @param arrived when the commit reached the store: a wait for a lock is no fault of the committer's clock
+ */
+export function refusedByTime(change: Commit, now: Instant, arrived: Instant = now): Refusal | undefined {
+  if (change.at !== arrived && Math.abs(msOf(change.at) - msOf(arrived)) > MAX_SKEW) return { ok: false, why: "clock_skew", now };
   if (change.before !== undefined && now >= change.before) return TOO_LATE;
   if (change.notBefore !== undefined && now < change.notBefore) return TOO_EARLY;
   return undefined;

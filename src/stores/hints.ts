@@ -25,11 +25,11 @@ export class Hints {
 
   /**
    * Watches from now on, also before the first hint is asked for.
-   * @param missed the newest commit where it is newer than what the watcher has seen: its first hint, "everything"
+   * @param missed asked once, with the first hint: the newest commit where the watcher has not seen it, and then the
+   *   first hint says "everything"
    */
-  watch(missed: number | undefined, signal: WatchSignal): AsyncIterable<Hint> {
+  watch(missed: () => Promise<number | undefined>, signal: WatchSignal): AsyncIterable<Hint> {
     const watcher = new Watcher();
-    if (missed !== undefined) watcher.add(missed, null);
     const end = (): void => {
       signal.removeEventListener("abort", end);
       watcher.end();
@@ -39,7 +39,7 @@ export class Hints {
     this.#onCount(this.#watchers.size);
     if (signal.aborted) end();
     else signal.addEventListener("abort", end);
-    return read(watcher, end);
+    return read(watcher, missed, end);
   }
 
   close(): void {
@@ -49,8 +49,14 @@ export class Hints {
   }
 }
 
-async function* read(watcher: Watcher, end: () => void): AsyncGenerator<Hint, void, undefined> {
+async function* read(
+  watcher: Watcher,
+  missed: () => Promise<number | undefined>,
+  end: () => void,
+): AsyncGenerator<Hint, void, undefined> {
   try {
+    const newest = watcher.ended ? undefined : await missed();
+    if (newest !== undefined) watcher.add(newest, null);
     while (!watcher.ended) {
       const hint = watcher.take();
       if (hint === undefined) await watcher.changed();

@@ -7,6 +7,7 @@ import { GUARD_CASES } from "./store-suite/guard-cases.ts";
 import { READ_CASES } from "./store-suite/read-cases.ts";
 import { WAKE_CASES } from "./store-suite/wake-cases.ts";
 
+export { SuiteDesk } from "./store-suite/desk.ts";
 export type { StoreUnderTest } from "./store-suite/desk.ts";
 
 export interface StoreSuite {

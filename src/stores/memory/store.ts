@@ -113,7 +113,8 @@ class MemoryStore implements Store {
 
   watch(since: Cursor, signal: WatchSignal): AsyncIterable<Hint> {
     this.#checkOpen();
-    return this.#hints.watch(seqOf(since) < this.#seq ? this.#seq : undefined, signal);
+    const missed = seqOf(since) < this.#seq ? this.#seq : undefined;
+    return this.#hints.watch(async () => missed, signal);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { instant } from "../../core/instant.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Hash } from "../../core/hash.ts";
@@ -28,6 +28,8 @@ export interface StoreCase {
 }
 
 let serial = 0;
+/** Unlike in every process and every run: keys and ids of two workers on one store must not meet. */
+const ORIGIN = randomBytes(4).toString("hex");
 
 const hash = (text: string): Hash => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 
@@ -49,7 +51,7 @@ export class SuiteDesk {
   }
 
   request(patch: Partial<ApprovalRequest> = {}): ApprovalRequest {
-    const id = patch.id ?? `01900000-0000-7000-8000-${(++serial).toString(16).padStart(12, "0")}`;
+    const id = patch.id ?? `01900000-0000-7000-${(++serial).toString(16).padStart(8, "0")}-${ORIGIN}`;
     const whole = { ...blankRequest(id, this.at()), ...patch };
     return { ...whole, head: patch.head ?? hashOf(this.entry(whole, "request.created", { n: 0, prev: null })) };
   }
@@ -90,7 +92,7 @@ export class SuiteDesk {
   }
 
   commit(parts: Partial<Commit>): Commit {
-    return { records: [], entries: [], rows: [], at: this.at(), key: `key ${++serial}`, ...parts };
+    return { records: [], entries: [], rows: [], at: this.at(), key: `key ${ORIGIN} ${++serial}`, ...parts };
   }
 
   /** Commits and insists on success. */

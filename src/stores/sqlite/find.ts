@@ -1,0 +1,38 @@
+import { hasEnded } from "../../core/request.ts";
+import type { RecordQuery } from "../../core/ports/store.ts";
+import { placeBefore } from "../cursor.ts";
+import type { SqliteValue } from "./client.ts";
+import { OPEN_STATUSES } from "./statements.ts";
+
+/** Requests of one look at the file: a long list does not hold up writers' checkpoints. */
+export const PAGE = 200;
+
+/** A query for the next page after `place`. Texts are values, never part of the SQL. */
+export function pageOf(
+  query: RecordQuery,
+  place: number,
+  limit: number,
+): { readonly sql: string; readonly values: readonly SqliteValue[] } {
+  const where = ["place > ?"];
+  const values: SqliteValue[] = [place];
+  const add = (sql: string, ...more: readonly SqliteValue[]): void => {
+    where.push(sql);
+    values.push(...more);
+  };
+  if (query.status !== undefined) {
+    if (!query.status.some(hasEnded)) add(OPEN_STATUSES);
+    add(`status IN (${query.status.map(() => "?").join(", ")})`, ...query.status);
+  }
+  for (const name of ["kind", "tenant", "thread"] as const) {
+    const value = query[name];
+    if (value !== undefined) add(`${name} = ?`, value);
+  }
+  if (query.idPrefix !== undefined)
+    add("id >= ? AND substr(id, 1, ?) = ?", query.idPrefix, [...query.idPrefix].length, query.idPrefix);
+  // The root itself by its id, its successors by the small index of edited ones: no index over every request.
+  if (query.root !== undefined) add("(id = ? AND root = id OR root = ? AND root <> id)", query.root, query.root);
+  const sql = `SELECT place, id, rev, status, body FROM requests WHERE ${where.join(" AND ")} ORDER BY place LIMIT ?`;
+  return { sql, values: [...values, limit] };
+}
+
+export const firstPlace = (query: RecordQuery): number => placeBefore(query.after);
