@@ -33,13 +33,16 @@ function civilOf(days: number): { year: number; month: number; day: number } {
   return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day };
 }
 
+/** The years 0 to 9999: beyond them the width would change, and with it the order of texts. */
+const isRecordable = (ms: number): boolean => Number.isSafeInteger(ms) && ms >= -62_167_219_200_000 && ms <= 253_402_300_799_999;
+
 /**
  * The text of a time.
  * @param ms milliseconds since 1970-01-01T00:00:00Z, an integer within the years 0 to 9999
  * @throws RangeError outside that range: a wrong clock must not write a record that sorts wrongly
  */
 export function instant(ms: number): Instant {
-  if (!Number.isSafeInteger(ms) || ms < -62_167_219_200_000 || ms > 253_402_300_799_999) {
+  if (!isRecordable(ms)) {
     throw new RangeError(`not a time that a record can carry: ${ms}`);
   }
   const days = Math.floor(ms / DAY);
@@ -54,10 +57,16 @@ export function parseInstant(text: string): number | undefined {
   const parts = PATTERN.exec(text);
   if (parts === null) return undefined;
   const [year, month, day, hour, minute, second, milli] = parts.slice(1).map(Number) as [
-    number, number, number, number, number, number, number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
   ];
   const ms = daysOf(year, month, day) * DAY + hour * 3_600_000 + minute * 60_000 + second * 1000 + milli;
-  return instant(ms) === text ? ms : undefined;
+  return isRecordable(ms) && instant(ms) === text ? ms : undefined;
 }
 
 /** Milliseconds of a time that we wrote ourselves. @throws RangeError on a corrupt record */

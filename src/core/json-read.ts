@@ -23,8 +23,8 @@ export interface Message {
 
 /**
  * Reads a text as I-JSON (RFC 7493), which `JSON.parse` does not do: it keeps the last of two equal keys, and rounds.
- * A decimal may be rounded to the nearest double, as every reader does; an integer never is, and nothing becomes `0` that
- * is not. `-0` is read as `0`.
+ * A fraction of at most 17 significant digits is rounded to the nearest double, as every reader does; a longer one, an
+ * integer beyond 2^53-1 and anything that would become `0` are refused. `-0` is read as `0`.
  * @returns a deep-frozen value
  * @throws JsonFault at the first fault
  */
@@ -50,7 +50,8 @@ interface Reading {
 
 const SPAN_STEPS = 3;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const NOT_ZERO = /^[^eE]*[1-9]/;
+/** No double needs more significant digits than this to be told from its neighbours; no safe integer has more than one less. */
+const DOUBLE_DIGITS = 17;
 /**
  * What ends a run of ordinary characters in a string. Looked for run by run: one pattern for a whole string would overflow
  * the stack of the pattern matcher on a long one.
@@ -68,6 +69,30 @@ const MEANT: ReadonlyMap<string, string> = new Map([
   ["r", "\r"],
   ["t", "\t"],
 ]);
+
+/**
+ * True when `value`, finite and no unsafe integer, stands for what `token` says. A fraction may be rounded within the digits
+ * that a double has; a longer one comes from a decimal type whose digits would be lost, a whole value must be meant whole,
+ * and `0` must be written as such.
+ */
+function isKept(token: string, value: number): boolean {
+  if (value === 0) return significantDigits(token) === 0;
+  if (token.length < DOUBLE_DIGITS) return true;
+  return significantDigits(token) <= (Number.isInteger(value) ? DOUBLE_DIGITS - 1 : DOUBLE_DIGITS);
+}
+
+/** Digits of a number token from the first to the last that is not `0`. A loop: a pattern would look at long runs of zeros twice. */
+function significantDigits(token: string): number {
+  let digits = 0;
+  let upToLast = 0;
+  for (const character of token) {
+    if (character === "e" || character === "E") break;
+    if (character < "0" || character > "9") continue;
+    if (character !== "0" || digits > 0) digits += 1;
+    if (character !== "0") upToLast = digits;
+  }
+  return upToLast;
+}
 
 class Reader {
   readonly #text: string;
@@ -159,7 +184,7 @@ class Reader {
     const token = this.#matched(NUMBER);
     if (token === undefined) throw this.#fault("syntax");
     const value = Number(token);
-    const problem = value === 0 && NOT_ZERO.test(token) ? "number_not_exact" : numberProblem(value);
+    const problem = numberProblem(value) ?? (isKept(token, value) ? undefined : "number_not_exact");
     if (problem === undefined) return value === 0 ? 0 : value;
     if (this.#reading.inexact === "keep") return new RawNumber(token);
     throw this.#fault(problem);

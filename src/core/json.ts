@@ -1,4 +1,4 @@
-/** The one door to JSON: strict reading, strict copying, the canonical form. Nothing in the core calls `JSON.parse`. */
+/** The one door to JSON: strict reading, strict copying, the canonical form. */
 export { canonicalize } from "./json-canonical.ts";
 export { copyJson } from "./json-copy.ts";
 export { RawNumber } from "./json-raw.ts";
