@@ -24,16 +24,26 @@ describe("renderMessage", () => {
     ["a value that looks like a template (A19)", "Delete {name}?", { name: "{other}", other: "X" }, "Delete {other}?"],
     ["a value with replacement patterns (A19.3)", "Pay {to} now", { to: "$& $` $' $1" }, "Pay $& $` $' $1 now"],
     ["an argument that is called so", "{args.x}", { "args.x": "own" }, "own"],
-  ])("fills in %s", (_, template, args, message) => {
+  ])("fills in %s", (...[, template, args, message]) => {
     expect(renderMessage(template, call(args))).toBe(message);
   });
 
-  it.each(["{missing}", "{0}", "{path!r}", "{path:>9}", "{ path }", "{}", "{path", "path}", "{constructor}", "{__proto__}", "{args.missing}", "{path.length}"])(
-    "gives the listing for %s (AP-013, AP-015)",
-    (template) => {
-      expect(renderMessage(template, call({ path: "p" }))).toBe("files/move with: path=p");
-    },
-  );
+  it.each([
+    "{missing}",
+    "{0}",
+    "{path!r}",
+    "{path:>9}",
+    "{ path }",
+    "{}",
+    "{path",
+    "path}",
+    "{constructor}",
+    "{__proto__}",
+    "{args.missing}",
+    "{path.length}",
+  ])("gives the listing for %s (AP-013, AP-015)", (template) => {
+    expect(renderMessage(template, call({ path: "p" }))).toBe("files/move with: path=p");
+  });
 
   it("never reads a value as a template and never throws", () => {
     fc.assert(
@@ -48,7 +58,8 @@ describe("renderMessage", () => {
 describe("messageFault", () => {
   const schema = { type: "object", properties: { path: {}, tool: {} } };
   it("accepts what the schema lists", () => {
-    for (const template of ["plain", "{path}", "{tool} {params} {args.tool} {{x}}"]) expect(messageFault(template, schema)).toBeUndefined();
+    for (const template of ["plain", "{path}", "{tool} {params} {args.tool} {{x}}"])
+      expect(messageFault(template, schema)).toBeUndefined();
   });
   it("names what the schema does not know, and what it does", () => {
     expect(messageFault("{pth}", schema)).toBe("{pth} is no argument of the tool; it has {path}, {tool}");
@@ -56,7 +67,14 @@ describe("messageFault", () => {
     expect(messageFault("{args.x}", schema)).toMatch(/no argument/);
   });
   it("cannot say where the schema lists no names, or not all", () => {
-    for (const open of [undefined, null, true, {}, { properties: {}, additionalProperties: true }, { properties: {}, allOf: [] }]) {
+    for (const open of [
+      undefined,
+      null,
+      true,
+      {},
+      { properties: {}, additionalProperties: true },
+      { properties: {}, allOf: [] },
+    ]) {
       expect(messageFault("{x}", open)).toBeUndefined();
     }
   });
@@ -104,20 +122,36 @@ describe("cardCode", () => {
 
 describe("formSchema", () => {
   it("shows the fields of the schema with their present values (AP-016)", () => {
-    const schema = { type: "object", properties: { path: { type: "string", maxLength: 9 }, force: { type: "boolean" } }, required: ["path"] };
+    const schema = {
+      type: "object",
+      properties: { path: { type: "string", maxLength: 9 }, force: { type: "boolean" } },
+      required: ["path"],
+    };
     expect(formSchema(schema, { path: "/a", extra: 1 })).toEqual({
       type: "object",
-      properties: { path: { type: "string", maxLength: 9, default: "/a" }, force: { type: "boolean" }, extra: { type: "number", default: 1 } },
+      properties: {
+        path: { type: "string", maxLength: 9, default: "/a" },
+        force: { type: "boolean" },
+        extra: { type: "number", default: 1 },
+      },
       required: ["path"],
     });
   });
   it("takes the types of the arguments without a schema (AP-017)", () => {
     expect(formSchema(null, { a: "x", b: [1], c: null, d: true })).toEqual({
       type: "object",
-      properties: { a: { type: "string", default: "x" }, b: { type: "array", default: [1] }, c: { type: "null", default: null }, d: { type: "boolean", default: true } },
+      properties: {
+        a: { type: "string", default: "x" },
+        b: { type: "array", default: [1] },
+        c: { type: "null", default: null },
+        d: { type: "boolean", default: true },
+      },
     });
   });
   it("is never empty (AP-018)", () => {
-    expect(formSchema(null, {})).toEqual({ type: "object", properties: { arguments: { type: "object", title: "arguments", default: {} } } });
+    expect(formSchema(null, {})).toEqual({
+      type: "object",
+      properties: { arguments: { type: "object", title: "arguments", default: {} } },
+    });
   });
 });

@@ -45,7 +45,7 @@ function pieces(template: string): readonly Piece[] | undefined {
 }
 
 /** Own members only, so that `{constructor}` names nothing; `args.` reaches an argument that `tool` or `params` shadows. */
-function valueOf(name: string, call: Spoken): string | undefined {
+function argumentText(name: string, call: Spoken): string | undefined {
   if (name === "tool") return call.tool;
   if (name === "params") return listing(call.tool, call.args);
   if (Object.hasOwn(call.args, name)) return inWords(call.args[name] as JsonValue);
@@ -63,21 +63,24 @@ export function renderMessage(template: string, call: Spoken): string {
   if (parts === undefined) return listing(call.tool, call.args);
   let message = "";
   for (const part of parts) {
-    const text = "text" in part ? part.text : valueOf(part.name, call);
+    const text = "text" in part ? part.text : argumentText(part.name, call);
     if (text === undefined) return listing(call.tool, call.args);
     message += text;
   }
   return message;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Names that a schema lists, or `undefined` where it does not list them all. */
 function knownNames(schema: unknown): ReadonlySet<string> | undefined {
-  if (!isObject(schema) || !isObject(schema["properties"])) return undefined;
-  const open = ["patternProperties", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"].some((keyword) => keyword in schema);
-  const additional = schema["additionalProperties"];
-  return open || additional === true || isObject(additional) ? undefined : new Set(Object.keys(schema["properties"]));
+  if (!isObject(schema) || !isObject(schema.properties)) return undefined;
+  const open = ["patternProperties", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"].some(
+    (keyword) => keyword in schema,
+  );
+  const additional = schema.additionalProperties;
+  return open || additional === true || isObject(additional) ? undefined : new Set(Object.keys(schema.properties));
 }
 
 /**
@@ -103,7 +106,9 @@ const HEADLINE = 160;
 
 /** One line for lists, made from the call and never from the agent's words: the tool and its arguments, escaped. */
 export function headline(tool: string, args: JsonObject): string {
-  const said = Object.keys(args).sort().map((name) => ` ${visible(name)}=${compactJson(args[name] as JsonValue)}`);
+  const said = Object.keys(args)
+    .sort()
+    .map((name) => ` ${visible(name)}=${compactJson(args[name] as JsonValue)}`);
   return headAndTail(visible(tool) + said.join(""), HEADLINE);
 }
 
@@ -155,7 +160,7 @@ const fieldFor = (value: JsonValue): JsonObject => ({ type: typeOf(value) === "i
 
 /** Fields that a schema lists, then one for each argument that it does not. */
 function fields(schema: JsonObject | null, args: JsonObject): readonly (readonly [string, JsonObject])[] {
-  const listed = isObject(schema?.["properties"]) ? (schema["properties"] as JsonObject) : {};
+  const listed = isObject(schema?.properties) ? (schema.properties as JsonObject) : {};
   const given = Object.keys(args).filter((name) => !Object.hasOwn(listed, name));
   return [
     ...Object.entries(listed).map(([name, field]): [string, JsonObject] => [name, isObject(field) ? (field as JsonObject) : {}]),
@@ -172,6 +177,7 @@ const withCurrent = (name: string, field: JsonObject, args: JsonObject): JsonObj
  */
 export function formSchema(schema: JsonObject | null, args: JsonObject): JsonObject {
   const named = fields(schema, args).map(([name, field]): [string, JsonObject] => [name, withCurrent(name, field, args)]);
-  const properties = named.length === 0 ? { arguments: { type: "object", title: "arguments", default: args } } : Object.fromEntries(named);
+  const properties =
+    named.length === 0 ? { arguments: { type: "object", title: "arguments", default: args } } : Object.fromEntries(named);
   return { ...(schema ?? {}), type: "object", properties };
 }

@@ -74,8 +74,11 @@ const HOST = /\.[a-z]{2,}$/iu;
 const WORDS = /[-._@]/u;
 
 const codePoints = (text: string): string =>
-  [...text].filter((char) => LOOK_ALIKE.test(char) || IN_DISGUISE.test(char)).slice(0, 8)
-    .map((char) => `${char} is U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`).join(", ");
+  [...text]
+    .filter((char) => LOOK_ALIKE.test(char) || IN_DISGUISE.test(char))
+    .slice(0, 8)
+    .map((char) => `${char} is U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`)
+    .join(", ");
 
 const mixes = (text: string): boolean => IN_DISGUISE.test(text) || (/\p{Script=Latin}/u.test(text) && LOOK_ALIKE.test(text));
 
@@ -86,7 +89,10 @@ function mixedNotes(text: string): readonly Note[] {
     const parts = HOST.test(token) || token.includes("@") ? [token] : token.split(WORDS);
     const part = parts.find(mixes);
     if (part === undefined) continue;
-    notes.push({ kind: "mixed_script", note: `"${visible(part.slice(0, 80))}" mixes letters that look alike: ${codePoints(part)}` });
+    notes.push({
+      kind: "mixed_script",
+      note: `"${visible(part.slice(0, 80))}" mixes letters that look alike: ${codePoints(part)}`,
+    });
     if (notes.length === NAMED) break;
   }
   return notes;
@@ -104,7 +110,9 @@ function opaqueNotes(text: string): readonly Note[] {
 
 function lengthNotes(text: string): readonly Note[] {
   const lines = text.split("\n").length;
-  return text.length <= LONG_TEXT && lines <= LONG_LINES ? [] : [{ kind: "long", note: `${text.length} characters in ${amount(lines, "line")}` }];
+  return text.length <= LONG_TEXT && lines <= LONG_LINES
+    ? []
+    : [{ kind: "long", note: `${text.length} characters in ${amount(lines, "line")}` }];
 }
 
 const formNotes = (text: string): readonly Note[] =>
@@ -113,7 +121,12 @@ const formNotes = (text: string): readonly Note[] =>
     : [];
 
 const textNotes = (text: string): readonly Note[] => [
-  ...hiddenNotes(text), ...blankNotes(text), ...mixedNotes(text), ...formNotes(text), ...opaqueNotes(text), ...lengthNotes(text),
+  ...hiddenNotes(text),
+  ...blankNotes(text),
+  ...mixedNotes(text),
+  ...formNotes(text),
+  ...opaqueNotes(text),
+  ...lengthNotes(text),
 ];
 
 const MAGIC: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
@@ -123,7 +136,8 @@ const RESERVED =
 
 function nameNotes(name: string): readonly Note[] {
   const notes: Note[] = textNotes(name).map(({ kind, note }) => ({ kind, note: `in the name: ${note}` }));
-  if (MAGIC.has(name)) notes.push({ kind: "magic_key", note: `a member is called ${name}; some programs treat that name specially` });
+  if (MAGIC.has(name))
+    notes.push({ kind: "magic_key", note: `a member is called ${name}; some programs treat that name specially` });
   if (RESERVED.test(name.toLowerCase().replace(/[^a-z]/gu, ""))) {
     notes.push({ kind: "reserved_name", note: `"${visible(name)}" is an argument like any other and approves nothing` });
   }
@@ -137,7 +151,9 @@ function* walk(value: JsonValue, path: Path): Generator<Flag> {
   const flag = (note: Note): Flag => ({ ...note, pointer });
   if (typeof value === "string") yield* textNotes(value).map(flag);
   if (typeof value !== "object" || value === null) return;
-  const entries: readonly (readonly [string | number, JsonValue])[] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  const entries: readonly (readonly [string | number, JsonValue])[] = Array.isArray(value)
+    ? [...value.entries()]
+    : Object.entries(value);
   if (entries.length > MANY_MEMBERS) yield flag({ kind: "long", note: amount(entries.length, "member") });
   if (path.length === DEEP && entries.length > 0) yield flag({ kind: "deep", note: `more than ${DEEP} levels deep` });
   for (const [key, inner] of entries) {

@@ -4,16 +4,29 @@ import { isSecretFlag, isSecretName, secretSpans } from "./mask-spans.ts";
 import { MASK, maskMark, maskSecrets, maskText } from "./mask.ts";
 
 const m = maskMark;
-const PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA0Z3VS5JJcds3\nxfn/ygWyF8PbnGy0AHB7==\n-----END RSA PRIVATE KEY-----";
+const PEM =
+  "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA0Z3VS5JJcds3\nxfn/ygWyF8PbnGy0AHB7==\n-----END RSA PRIVATE KEY-----";
 
 describe("maskText", () => {
   it.each([
-    ["a key before another command (A24)", "login --token=sk_test_0000000000000000;echo AFTER", `login --token=${m(24)};echo AFTER`],
+    [
+      "a key before another command (A24)",
+      "login --token=sk_test_0000000000000000;echo AFTER",
+      `login --token=${m(24)};echo AFTER`,
+    ],
     ["an access key before a command (A24.2)", "AKIA0000000000000000 echo AFTER", `${m(20)} echo AFTER`],
-    ["a bearer token in a header", "curl -H 'Authorization: Bearer sk-test-abc123def456' https://api.test", `curl -H 'Authorization: Bearer ${m(20)}' https://api.test`],
+    [
+      "a bearer token in a header",
+      "curl -H 'Authorization: Bearer sk-test-abc123def456' https://api.test",
+      `curl -H 'Authorization: Bearer ${m(20)}' https://api.test`,
+    ],
     ["a bearer token alone", "Bearer abcDEF0123456789", `Bearer ${m(16)}`],
     ["JSON in a string (A114)", '{"password":"hunter2-EXAMPLE","n":1}', `{"password":"${m(15)}","n":1}`],
-    ["JSON in JSON in a string", '{"body":"{\\"password\\":\\"hun\\\\\\"ter2\\",\\"n\\":1}"}', `{"body":"{\\"password\\":\\"${m(3)}\\\\\\"${m(4)}\\",\\"n\\":1}"}`],
+    [
+      "JSON in JSON in a string",
+      '{"body":"{\\"password\\":\\"hun\\\\\\"ter2\\",\\"n\\":1}"}',
+      `{"body":"{\\"password\\":\\"${m(3)}\\\\\\"${m(4)}\\",\\"n\\":1}"}`,
+    ],
     ["a password in a URL (A114.2)", "postgres://u:hunter2-EXAMPLE@db.invalid/x", `postgres://u:${m(15)}@db.invalid/x`],
     ["a password with an @ in a URL", "https://u:p@ss1@h.invalid/x", `https://u:${m(5)}@h.invalid/x`],
     ["a token as the name in a URL", "https://tok123@h.invalid/x?a=b@c", `https://${m(6)}@h.invalid/x?a=b@c`],
@@ -27,7 +40,11 @@ describe("maskText", () => {
     ["a JSON web token", "x eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.SflKxwRJSM y", `x ${m(44)} y`],
     ["our own resume token", `hp1.0190a1b2-0000.${"x1".repeat(20)} ok`, `${m(58)} ok`],
     ["a private key's body", PEM, `-----BEGIN RSA PRIVATE KEY-----\n${m(28)}\n${m(22)}\n-----END RSA PRIVATE KEY-----`],
-    ["a command inside a private key's frame", "-----BEGIN PRIVATE KEY-----\n$(rm -rf ~)\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n$(rm -rf ~)\n-----END PRIVATE KEY-----"],
+    [
+      "a command inside a private key's frame",
+      "-----BEGIN PRIVATE KEY-----\n$(rm -rf ~)\n-----END PRIVATE KEY-----",
+      "-----BEGIN PRIVATE KEY-----\n$(rm -rf ~)\n-----END PRIVATE KEY-----",
+    ],
     ["an unfinished quotation", 'token="abc123 and more', `token="${m(6)} and more`],
   ])("masks %s and nothing else", (_, text, shown) => {
     expect(maskText(text)).toBe(shown);
@@ -56,26 +73,64 @@ describe("maskText", () => {
   });
 
   it("hides the content of every span it finds and keeps the rest in its place", () => {
-    const parts = fc.constantFrom("token=", "password", '"', "'", "\\", ":", "=", " ", ";", "abc123", "Bearer ", "://", "@", "sk_test_", "0123456789abcdef", "\n", "{", "}", "-----BEGIN PRIVATE KEY-----", "--");
+    const parts = fc.constantFrom(
+      "token=",
+      "password",
+      '"',
+      "'",
+      "\\",
+      ":",
+      "=",
+      " ",
+      ";",
+      "abc123",
+      "Bearer ",
+      "://",
+      "@",
+      "sk_test_",
+      "0123456789abcdef",
+      "\n",
+      "{",
+      "}",
+      "-----BEGIN PRIVATE KEY-----",
+      "--",
+    );
     fc.assert(
-      fc.property(fc.array(parts, { maxLength: 30 }).map((list) => list.join("")), (text) => {
-        const spans = secretSpans(text);
-        let from = 0;
-        for (const { start, end } of spans) {
-          expect(start).toBeGreaterThanOrEqual(from);
-          expect(end).toBeGreaterThan(start);
-          expect(text.slice(start, end)).not.toMatch(/[\s;|]/u);
-          from = end;
-        }
-        const kept = maskText(text).split(MASK).join("");
-        expect(kept.length).toBe(text.length - spans.reduce((sum, { start, end }) => sum + end - start, 0));
-      }),
+      fc.property(
+        fc.array(parts, { maxLength: 30 }).map((list) => list.join("")),
+        (text) => {
+          const spans = secretSpans(text);
+          let from = 0;
+          for (const { start, end } of spans) {
+            expect(start).toBeGreaterThanOrEqual(from);
+            expect(end).toBeGreaterThan(start);
+            expect(text.slice(start, end)).not.toMatch(/[\s;|]/u);
+            from = end;
+          }
+          const kept = maskText(text).split(MASK).join("");
+          expect(kept.length).toBe(text.length - spans.reduce((sum, { start, end }) => sum + end - start, 0));
+        },
+      ),
       { numRuns: 1000 },
     );
   });
 
   it("takes time in proportion to the text", () => {
-    for (const unit of ["token=", "a://", "eyJ", "eyJaaaaaa.", "sk_", '"password":"\\', "-----BEGIN PRIVATE KEY-----", "Bearer ", "\\", "--token ", "password:\\\"", "a,", "token"]) {
+    for (const unit of [
+      "token=",
+      "a://",
+      "eyJ",
+      "eyJaaaaaa.",
+      "sk_",
+      '"password":"\\',
+      "-----BEGIN PRIVATE KEY-----",
+      "Bearer ",
+      "\\",
+      "--token ",
+      'password:\\"',
+      "a,",
+      "token",
+    ]) {
       const text = unit.repeat(Math.ceil(200_000 / unit.length));
       expect(maskText(text).length).toBeGreaterThan(0);
     }
@@ -117,6 +172,11 @@ describe("maskSecrets", () => {
   it("knows names and flags", () => {
     expect(["password", "db_password", "clientSecret", "X-Api-Key", "COOKIE"].map(isSecretName)).not.toContain(false);
     expect(["max_tokens", "path", "secretary", "tokenizer"].map(isSecretName)).not.toContain(true);
-    expect([isSecretFlag("--token"), isSecretFlag("-password"), isSecretFlag("token"), isSecretFlag("--token=x")]).toEqual([true, true, false, false]);
+    expect([isSecretFlag("--token"), isSecretFlag("-password"), isSecretFlag("token"), isSecretFlag("--token=x")]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 });

@@ -4,20 +4,45 @@ import { compactJson, readShownJson, shownJson } from "./shown-json.ts";
 import type { JsonValue } from "./json-value.ts";
 
 const json = fc.jsonValue({ stringUnit: "binary", depthSize: "medium" }) as fc.Arbitrary<JsonValue>;
-const tricky = fc.oneof(json, fc.array(fc.constantFrom("\n", "┊ ", "│ ", '"', "\\", " ", "}", ",", "x\n  \"y\": 1"), { maxLength: 20 }).map((parts): JsonValue => ({ v: parts.join("") })));
+const tricky = fc.oneof(
+  json,
+  fc
+    .array(fc.constantFrom("\n", "┊ ", "│ ", '"', "\\", " ", "}", ",", 'x\n  "y": 1'), { maxLength: 20 })
+    .map((parts): JsonValue => ({ v: parts.join("") })),
+);
 
 describe("JSON as cards show it", () => {
   it("has one member a line, names in order, types to be told apart (A20)", () => {
     expect(shownJson({ b: "1000", a: 1000, e: "", n: null, t: true, o: {}, l: [], p: [1, { x: "y" }] }).join("\n")).toBe(
       [
-        "{", '  "a": 1000,', '  "b": "1000",', '  "e": "",', '  "l": [],', '  "n": null,', '  "o": {},', '  "p": [', "    1,", "    {", '      "x": "y"', "    }", "  ],",
-        '  "t": true', "}",
+        "{",
+        '  "a": 1000,',
+        '  "b": "1000",',
+        '  "e": "",',
+        '  "l": [],',
+        '  "n": null,',
+        '  "o": {},',
+        '  "p": [',
+        "    1,",
+        "    {",
+        '      "x": "y"',
+        "    }",
+        "  ],",
+        '  "t": true',
+        "}",
       ].join("\n"),
     );
   });
 
   it("marks the further lines of a text, so that none passes for a member (A10)", () => {
-    expect(shownJson({ cmd: 'echo a\n"risk": "none"\n', z: 1 })).toEqual(["{", '  "cmd": "echo a', '  ┊ \\"risk\\": \\"none\\"', '  ┊ ",', '  "z": 1', "}"]);
+    expect(shownJson({ cmd: 'echo a\n"risk": "none"\n', z: 1 })).toEqual([
+      "{",
+      '  "cmd": "echo a',
+      '  ┊ \\"risk\\": \\"none\\"',
+      '  ┊ ",',
+      '  "z": 1',
+      "}",
+    ]);
   });
 
   it("is one line where it is compact", () => {

@@ -10,7 +10,9 @@ import { quoted, unescapeVisible } from "./visible.ts";
 const MORE = "┊ ";
 
 const members = (value: JsonObject): readonly (readonly [string, JsonValue])[] =>
-  Object.keys(value).sort().map((name) => [name, value[name] as JsonValue]);
+  Object.keys(value)
+    .sort()
+    .map((name) => [name, value[name] as JsonValue]);
 
 /** `-0` is a value of its own. */
 const numberText = (value: number): string => (Object.is(value, -0) ? "-0" : String(value));
@@ -21,7 +23,9 @@ export function compactJson(value: JsonValue): string {
   if (typeof value === "number") return numberText(value);
   if (typeof value !== "object" || value === null) return String(value);
   if (Array.isArray(value)) return `[${value.map((item: JsonValue) => compactJson(item)).join(",")}]`;
-  return `{${members(value as JsonObject).map(([name, item]) => `${quoted(name)}:${compactJson(item)}`).join(",")}}`;
+  return `{${members(value as JsonObject)
+    .map(([name, item]) => `${quoted(name)}:${compactJson(item)}`)
+    .join(",")}}`;
 }
 
 function textLines(text: string, indent: string): string[] {
@@ -80,7 +84,11 @@ const textOf = (reader: Reader): string => {
   return found === undefined ? blame(reader) : unescapeVisible(found.slice(1, -1).replace(CONTINUED, "\n"));
 };
 
-const WORDS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([["true", true], ["false", false], ["null", null]]);
+const WORDS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+]);
 
 /** Everything between an opening bracket and its closing one. */
 function listed<Item>(reader: Reader, close: string, item: () => Item): Item[] {
@@ -103,14 +111,14 @@ function memberOf(reader: Reader): [string, JsonValue] {
   taken(reader, BLANKS);
   if (reader.text[reader.at] !== ":") blame(reader);
   reader.at += 1;
-  return [name, valueOf(reader)];
+  return [name, readValue(reader)];
 }
 
-function valueOf(reader: Reader): JsonValue {
+function readValue(reader: Reader): JsonValue {
   taken(reader, BLANKS);
   const next = reader.text[reader.at];
   if (next === "{") return Object.fromEntries(listed(reader, "}", () => memberOf(reader)));
-  if (next === "[") return listed(reader, "]", () => valueOf(reader)) as JsonArray;
+  if (next === "[") return listed(reader, "]", () => readValue(reader)) as JsonArray;
   if (next === '"') return textOf(reader);
   const word = taken(reader, WORD);
   if (word !== undefined) return WORDS.get(word) ?? null;
@@ -121,7 +129,7 @@ function valueOf(reader: Reader): JsonValue {
 /** The value that {@link shownJson} or {@link compactJson} showed. @throws RangeError for anything that they did not write */
 export function readShownJson(text: string): JsonValue {
   const reader: Reader = { text, at: 0 };
-  const value = valueOf(reader);
+  const value = readValue(reader);
   taken(reader, BLANKS);
   return reader.at === text.length ? value : blame(reader);
 }

@@ -7,9 +7,9 @@
 export type VisibleStyle = "line" | "block";
 
 /** What reorders what is displayed (Trojan Source, CVE-2021-42574). */
-export const BIDI_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+export const BIDI_CONTROL: RegExp = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 /** A second alphabet that no font draws. */
-export const TAG_CHARACTER = /[\u{e0000}-\u{e007f}]/u;
+export const TAG_CHARACTER: RegExp = /[\u{e0000}-\u{e007f}]/u;
 
 /** Longer runs become one counted mark: what stands after 4,000 blanks must be on the same screen (A11). */
 const RUN = 8;
@@ -58,7 +58,7 @@ export interface Unseen {
 /** Everything in `text` that is not drawn as itself, in order; single blanks and line feeds included. */
 export function* unseenIn(text: string): Generator<Unseen> {
   for (const match of text.matchAll(TOKEN)) {
-    const char = match.groups?.["unseen"];
+    const char = match.groups?.unseen;
     if (char !== undefined) yield { char, count: match[0].length / char.length, offset: match.index };
   }
 }
@@ -112,10 +112,18 @@ const SHORT: ReadonlyMap<string, string> = new Map([
  * @throws RangeError for an escape that they would not have written
  */
 export function unescapeVisible(text: string): string {
-  return text.replace(ESCAPE, (whole, wide?: string, times?: string, narrow?: string, short?: string) => {
-    if (short !== undefined) return SHORT.get(short) ?? whole;
+  let out = "";
+  let from = 0;
+  for (const match of text.matchAll(ESCAPE)) {
+    const [whole, wide, times, narrow, short] = match;
+    out += text.slice(from, match.index);
+    from = match.index + whole.length;
     const count = Number(times ?? 1);
     if (count > LONGEST) throw new RangeError("not a text that was made visible by us: a run is too long");
-    return String.fromCodePoint(Number.parseInt(wide ?? narrow ?? "", 16)).repeat(count);
-  });
+    out +=
+      short === undefined
+        ? String.fromCodePoint(Number.parseInt(wide ?? narrow ?? "", 16)).repeat(count)
+        : (SHORT.get(short) ?? whole);
+  }
+  return out + text.slice(from);
 }
