@@ -1,0 +1,83 @@
+import type { JsonObject } from "../core/json-value.ts";
+import type { CancelReason } from "../core/request.ts";
+
+/** What the relay asks of the gate. The relay moves bytes and decides nothing. */
+export interface Judge {
+  /**
+   * Called for each tools/call before anything of it reaches the server.
+   * @param signal aborts when the call is withdrawn; its reason is a {@link Withdrawal}. A verdict that comes later is
+   *   not acted upon: one that lets the call run is told by `finished` that it did not.
+   */
+  judge(call: GatewayCall, signal: AbortSignal): Promise<GatewayVerdict>;
+}
+
+/** Why a held call is withdrawn: the client's cancel, the end of the client, or the end of the server or of the relay. */
+export type Withdrawal = Extract<CancelReason, "requester" | "requester_gone" | "abort">;
+
+export interface GatewayCall {
+  /** As the client named it. */
+  readonly tool: string;
+  /** Frozen; every number in it is exact. Size and depth are the gate's to limit. */
+  readonly arguments: JsonObject;
+  /** The text that `arguments` was read from; `{}` where the client sent none. */
+  readonly argumentsText: string;
+  /**
+   * The tool object as the server sent it, in which a number that JavaScript cannot hold is its own text; `undefined` for a
+   * tool that the server does not list, lists twice with a difference, or that could not be asked for.
+   */
+  readonly definition: unknown;
+  /** The definition as it is at this moment: asks the server again where it said that its tools changed. */
+  current(): Promise<unknown>;
+  /** Tells the client at once why its call waits, and repeats it every few seconds; only where the client asked for progress. */
+  progress(note: string): void;
+  /** What the client calls itself. */
+  readonly clientName: string | undefined;
+}
+
+export type GatewayVerdict =
+  | {
+      readonly run: true;
+      /** `undefined`: the message's own text is forwarded. Else an edit: the arguments alone are replaced in that text. */
+      readonly arguments: JsonObject | undefined;
+      /** Called once. A fault here is logged and the result is forwarded all the same. */
+      finished(outcome: CallOutcome): Promise<void>;
+    }
+  | {
+      readonly run: false;
+      /** What the model reads, as a result with `isError`. */
+      readonly text: string;
+      /** Travels as `_meta["holdpoint/request"]`. */
+      readonly request?: string | undefined;
+    };
+
+/** How a call that ran ended; `result` is `undefined` where the server's answer was not I-JSON. `lost`: nobody knows. */
+export type CallOutcome = { readonly isError: boolean; readonly result: unknown } | { readonly lost: string };
+
+/** How long the relay waits for things, in milliseconds. */
+export interface Timing {
+  /** Between two progress notes of a held call. */
+  readonly progressEvery: number;
+  /** For the server to list its tools when we ask. */
+  readonly listWithin: number;
+  /** For an outcome to be recorded before the result is forwarded without it. */
+  readonly recordWithin: number;
+  /** For the server to answer a running call that the client withdrew. */
+  readonly cancelGrace: number;
+  /** For the server to leave by itself after its input ended; SIGTERM follows. */
+  readonly exitGrace: number;
+  /** Between SIGTERM and SIGKILL. */
+  readonly killGrace: number;
+  /** For judges, records and the last bytes once everything has ended. */
+  readonly settleWithin: number;
+}
+
+/** Clients of the official SDKs end us 2 s after they close our input: exitGrace and killGrace together stay below that. */
+export const TIMING: Timing = {
+  progressEvery: 5000,
+  listWithin: 10_000,
+  recordWithin: 5000,
+  cancelGrace: 10_000,
+  exitGrace: 1400,
+  killGrace: 400,
+  settleWithin: 1000,
+};
