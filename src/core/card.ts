@@ -53,8 +53,20 @@ export interface Card {
 /** Something about a value that a reader could miss. */
 export interface Flag {
   readonly kind:
-    | "control" | "bidi" | "invisible" | "tag" | "mixed_script" | "not_nfc" | "blank_run" | "opaque" | "masked" | "magic_key"
-    | "long" | "deep" | "reserved_name" | "imperative";
+    | "control"
+    | "bidi"
+    | "invisible"
+    | "tag"
+    | "mixed_script"
+    | "not_nfc"
+    | "blank_run"
+    | "opaque"
+    | "masked"
+    | "magic_key"
+    | "long"
+    | "deep"
+    | "reserved_name"
+    | "imperative";
   readonly pointer: string;
   /** One line, made by us; any part of a value in it is already visible-escaped. */
   readonly note: string;

@@ -8,8 +8,10 @@ export type Hash = `sha256:${string}`;
  * `H(x)` of the formats: SHA-256 over the RFC 8785 bytes of an object that names its own format in `type`, so that a
  * digest made for one purpose can never verify for another.
  */
-export const hashOf = (crypto: Crypto, value: { readonly type: `holdpoint/${string}/v1` }): Hash =>
-  `sha256:${crypto.sha256(canonicalize(value))}`;
+export const hashOf = (
+  crypto: Crypto,
+  value: { readonly type: `holdpoint/${string}/v1`; readonly [member: string]: unknown },
+): Hash => `sha256:${crypto.sha256(canonicalize(value))}`;
 
 /** The first 12 digits in groups of 4, as cards show a hash. */
 export const shortHash = (hash: Hash): string => (hash.slice(7, 19).match(/.{4}/g) as string[]).join(" ");

@@ -6,13 +6,48 @@ import type { Crypto } from "./ports/runtime.ts";
 
 /** The closed list of what a journal can say (formats, section 4). */
 export const EVENTS = [
-  "request.created", "request.delivered", "request.undelivered", "request.seen", "request.voted", "request.approved",
-  "request.rejected", "request.revoked", "request.superseded", "request.cancelled", "request.expired", "request.claimed",
-  "request.succeeded", "request.failed", "request.indeterminate", "request.found", "attempt.refused", "call.allowed",
-  "call.denied", "window.opened", "window.used", "window.ended", "grant.given", "grant.used", "grant.ended",
-  "exemption.added", "exemption.used", "exemption.removed", "policy.loaded", "policy.accepted", "kill.changed",
-  "token.made", "token.revoked", "directory.changed", "payload.erased", "checkpoint.signed", "request.escalated",
-  "request.reminded", "request.parked", "request.attached", "refusal.lifted", "definition.pinned",
+  "request.created",
+  "request.delivered",
+  "request.undelivered",
+  "request.seen",
+  "request.voted",
+  "request.approved",
+  "request.rejected",
+  "request.revoked",
+  "request.superseded",
+  "request.cancelled",
+  "request.expired",
+  "request.claimed",
+  "request.succeeded",
+  "request.failed",
+  "request.indeterminate",
+  "request.found",
+  "attempt.refused",
+  "call.allowed",
+  "call.denied",
+  "window.opened",
+  "window.used",
+  "window.ended",
+  "grant.given",
+  "grant.used",
+  "grant.ended",
+  "exemption.added",
+  "exemption.used",
+  "exemption.removed",
+  "policy.loaded",
+  "policy.accepted",
+  "kill.changed",
+  "token.made",
+  "token.revoked",
+  "directory.changed",
+  "payload.erased",
+  "checkpoint.signed",
+  "request.escalated",
+  "request.reminded",
+  "request.parked",
+  "request.attached",
+  "refusal.lifted",
+  "definition.pinned",
 ] as const;
 export type JournalEvent = (typeof EVENTS)[number];
 
@@ -37,7 +72,7 @@ export interface Entry {
   readonly data: JsonObject;
 }
 
-export const entryHash = (crypto: Crypto, entry: Entry): Hash => hashOf(crypto, entry);
+export const entryHash = (crypto: Crypto, entry: Entry): Hash => hashOf(crypto, { ...entry });
 
 /** Where a chain of entries breaks; `undefined`: it holds. */
 export interface Break {

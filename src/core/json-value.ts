@@ -16,7 +16,14 @@ export const JSON_LIMITS: JsonLimits = { length: 1_048_576, depth: 64 };
 
 /** Why a text or a value is not I-JSON. */
 export type JsonProblem =
-  | "syntax" | "duplicate_key" | "number_not_exact" | "number_not_finite" | "invalid_string" | "too_deep" | "too_large" | "not_json";
+  | "syntax"
+  | "duplicate_key"
+  | "number_not_exact"
+  | "number_not_finite"
+  | "invalid_string"
+  | "too_deep"
+  | "too_large"
+  | "not_json";
 
 /** A value or text that is not I-JSON. `pointer` is an RFC 6901 pointer; `problem` never contains the value (P-19). */
 export class JsonFault extends Error {

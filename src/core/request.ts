@@ -6,7 +6,15 @@ import type { Assurance, Terms } from "./requirement.ts";
 import type { ToolIdentity } from "./tool-call.ts";
 
 export const STATUSES = [
-  "pending", "approved", "claimed", "succeeded", "failed", "indeterminate", "rejected", "expired", "cancelled",
+  "pending",
+  "approved",
+  "claimed",
+  "succeeded",
+  "failed",
+  "indeterminate",
+  "rejected",
+  "expired",
+  "cancelled",
 ] as const;
 export type Status = (typeof STATUSES)[number];
 
@@ -18,8 +26,20 @@ export type RequestKind = "call" | "grant" | "change";
 
 /** Why a request was withdrawn; closed (design, section 6). */
 export const CANCEL_REASONS = [
-  "requester", "requester_gone", "abort", "operator", "kill_switch", "revoked", "superseded", "tool_changed",
-  "context_changed", "policy_changed", "undeliverable", "no_approver", "channel_fault", "invalid_edit",
+  "requester",
+  "requester_gone",
+  "abort",
+  "operator",
+  "kill_switch",
+  "revoked",
+  "superseded",
+  "tool_changed",
+  "context_changed",
+  "policy_changed",
+  "undeliverable",
+  "no_approver",
+  "channel_fault",
+  "invalid_edit",
 ] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 export type ExpireReason = "not_decided" | "not_shown" | "not_claimed";
@@ -142,6 +162,8 @@ export interface Payload {
   readonly notes: readonly string[];
   /** By decision id. */
   readonly reasons: Readonly<Record<string, string>>;
+  /** JSON Schema of the arguments where one is known: for the form of an edit. */
+  readonly schema: JsonObject | null;
   /** A stored result for a caller that went away; `null`: none kept. */
   readonly result: JsonObject | null;
 }

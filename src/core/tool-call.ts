@@ -127,11 +127,14 @@ export interface ToolDescriptor {
 /** What a running tool is given beside its arguments. */
 export interface RunContext {
   /** Aborts when the run ends, the caller aborts, or the tool's own time-out is over. */
-  readonly signal: AbortLike;
+  readonly signal: Signal;
   readonly requester: Requester;
   /** The request that released the call; `undefined` where policy allowed it. */
   readonly request?: string;
 }
+
+/** The platform's own AbortSignal where it has one, so that a tool can hand it on; else as much of it as the core uses. */
+export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : AbortLike;
 
 /** As much of an AbortSignal as the core uses. */
 export interface AbortLike {

@@ -5,7 +5,7 @@ import type { Instant } from "../instant.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { Assurance } from "../requirement.ts";
 import type { Status } from "../request.ts";
-import type { KillScope } from "./store.ts";
+import type { KillScope, WatchSignal } from "./store.ts";
 
 /** Who answers, as the transport proved it: never from a payload. */
 export interface Identity {
@@ -44,7 +44,7 @@ export interface Approvals {
   /** Reports that a complete view was shown on a live surface. */
   seen(id: string, view: string, as: Identity): Promise<void>;
   /** Wakes when something may have changed. */
-  watch(signal: { readonly aborted: boolean; addEventListener(type: "abort", listener: () => void): void }): AsyncIterable<{ readonly ids: readonly string[] }>;
+  watch(signal: WatchSignal): AsyncIterable<{ readonly ids: readonly string[] }>;
 }
 
 export interface ListQuery {
@@ -53,10 +53,7 @@ export interface ListQuery {
   readonly limit?: number;
 }
 /** A surface's own rendering of a card; default: the plain text of the core. */
-export interface Render {
-  readonly channel: string;
-  readonly render: (card: Card) => { readonly text: string; readonly complete: boolean };
-}
+export type Render = (card: Card) => { readonly text: string; readonly complete: boolean };
 export interface Ambiguous {
   readonly ambiguous: readonly string[];
 }
@@ -105,4 +102,3 @@ export interface Remembered {
   readonly by: string;
   readonly uses: number;
 }
-

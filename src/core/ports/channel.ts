@@ -50,6 +50,10 @@ export interface ChannelDesk {
   readonly log: Log;
   /** Ends a request whose answer the channel received but could not read (`channel_fault`). */
   fault(request: string, problem: string): Promise<void>;
+  /** How often a conversation may ask again after an edit that could not be taken. */
+  readonly editRetries: number;
+  /** This person's edits could not be taken and are over (`invalid_edit`), unless somebody else could still decide. */
+  endEdit(request: string, identity: Identity): Promise<void>;
   /** This channel's person passes the question on (`null` of a callback). */
   pass(request: string): Promise<void>;
 }

@@ -4,13 +4,13 @@ import type { Instant } from "../instant.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { ApprovalRequest, CancelReason, Grade, RequesterProof, RequestKind, Status } from "../request.ts";
 import type { Clause } from "../requirement.ts";
-import type { Impact, Requester, Requires, Tier, ToolCall, ToolIdentity } from "../tool-call.ts";
+import type { AbortLike, Impact, Message, Requester, Requires, Tier, ToolCall, ToolIdentity } from "../tool-call.ts";
 import type { Mode, PolicySnapshot } from "../policy.ts";
 
 /** What a gate may do. It has no way to approve. */
 export interface Desk {
   /** The policy and mode that a run starts with, frozen from then on. */
-  snapshot(mode?: Mode): Promise<PolicySnapshot>;
+  snapshot(mode?: Mode): PolicySnapshot | Promise<PolicySnapshot>;
   submit(submission: Submission): Promise<Ruling>;
   /** Waits until the request (or what an edit made of it) is approved or has ended. @throws the signal's reason on abort */
   await(id: string, signal: AbortLike): Promise<Standing>;
@@ -25,29 +25,24 @@ export interface Desk {
   /** Would an ask for this call reach somebody? */
   reachable(submission: Submission): Promise<boolean>;
 }
-export interface AbortLike {
-  readonly aborted: boolean;
-  readonly reason?: unknown;
-  addEventListener(type: "abort", listener: () => void): void;
-  removeEventListener(type: "abort", listener: () => void): void;
-}
 
 /** A call as the gate has received, known, validated and bound it. */
 export interface Submission {
   readonly call: ToolCall;
+  /** The caller named the call; an id that we made cannot have come before. */
+  readonly idGiven: boolean;
   readonly tool: ToolIdentity;
   readonly tier: Tier | undefined;
   readonly impact: Impact;
   readonly edits: boolean;
-  /** Rendered by the gate from its own declaration; `undefined`: the listing. */
-  readonly message: string | undefined;
-  readonly effect: string | undefined;
+  /** The declaration's own words: the desk renders them from arguments whose secrets are commitments. */
+  readonly effect: Message | undefined;
   /** Holds of the gate: the tool's floor whose `when` did not free it, the gate's callback, a parent's ask. */
   readonly holds: readonly Hold[];
   /** A deny of the gate's own callback or of a parent. */
-  readonly denied: { readonly by: string; readonly reason?: string } | undefined;
-  /** The gate's callback allows: only ever step 6. */
-  readonly allowedByCallback: boolean;
+  readonly denied: { readonly by: string; readonly reason?: string; readonly fault?: true } | undefined;
+  /** An opinion in the gate's own code allows: only ever step 6. */
+  readonly allowedByOpinion: boolean;
   readonly requires: Requires | undefined;
   readonly secrets: readonly string[];
   readonly editable: readonly string[];
@@ -73,16 +68,24 @@ export interface Submission {
 }
 
 export type Revalidated =
-  | { readonly ok: true; readonly arguments: JsonObject; readonly holds: readonly Hold[]; readonly message: string | undefined; readonly effect: string | undefined; readonly bindings: Readonly<Record<string, string>> }
+  | {
+      readonly ok: true;
+      readonly arguments: JsonObject;
+      readonly holds: readonly Hold[];
+      readonly denied: Submission["denied"];
+      readonly bindings: Readonly<Record<string, string>>;
+    }
   | { readonly ok: false; readonly code: RefusalCode; readonly pointer: string; readonly problem: string };
 
 /** Something that wants a person. Only what it permits itself answers it without one. */
 export interface Hold {
   readonly by: string;
   readonly clause: Clause;
+  /** The clause's assurance was stated; else the desk sets the least that its configuration reaches. */
+  readonly graded: boolean;
   /** Milliseconds, where this hold says. */
   readonly deadline: number | undefined;
-  readonly message: string | undefined;
+  readonly message: Message | undefined;
   readonly editable: readonly string[] | undefined;
   readonly channels: readonly string[] | undefined;
   readonly offer: "enough" | undefined;

@@ -1,3 +1,5 @@
+import type { Signal } from "../tool-call.ts";
+
 /** The one seam to the platform: nothing in the core reads time, randomness, files or environment by itself. */
 
 export interface Runtime {
@@ -8,6 +10,13 @@ export interface Runtime {
   readonly schemas: Schemas;
   readonly surroundings: Surroundings;
   readonly log: Log;
+  /** A fresh abort source; `signal` is the platform's own, for tools to hand on. */
+  aborter(): Aborter;
+}
+
+export interface Aborter {
+  readonly signal: Signal;
+  abort(reason?: unknown): void;
 }
 
 /** Wall time for records, one-shot waits of any length. */

@@ -71,7 +71,19 @@ export type Committed =
   | { readonly ok: false; readonly why: "clock_skew"; readonly now: Instant };
 
 export type RowKind =
-  | "payload" | "sealed" | "delivery" | "window" | "grant" | "exemption" | "kill" | "policy" | "token" | "refusal" | "streak" | "definition" | "call";
+  | "payload"
+  | "sealed"
+  | "delivery"
+  | "window"
+  | "grant"
+  | "exemption"
+  | "kill"
+  | "policy"
+  | "token"
+  | "refusal"
+  | "streak"
+  | "definition"
+  | "call";
 
 /** A row beside the records, by kind and key. `rev` starts at 1 and grows by 1 with each change. */
 export interface Row {

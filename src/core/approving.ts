@@ -1,0 +1,15 @@
+/** The second door: the deciding side, and the desk that has one. Gateway and adapters may not open it. */
+export { type LocalDesk, type LocalDeskOptions, localDesk } from "./desk/local-desk.ts";
+export { type GateHost, snapshotOf } from "./gate/gate.ts";
+export { type Guards, GUARDS } from "./guards.ts";
+export type {
+  Ambiguous,
+  Answer,
+  Approvals,
+  Decided,
+  EditAnswer,
+  Identity,
+  ListQuery,
+  Remembered,
+  Render,
+} from "./ports/approvals.ts";

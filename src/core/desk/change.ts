@@ -1,0 +1,64 @@
+import { HoldpointError } from "../errors.ts";
+import type { Instant } from "../instant.ts";
+import type { KillScope, RowChange, Stored } from "../ports/store.ts";
+import type { ApprovalRequest } from "../request.ts";
+import { type Event, type Moved, transition } from "../transition.ts";
+import type { NodeDraft, Written } from "./journal-writer.ts";
+import { look } from "./look.ts";
+import { type DeskParts, MOST_RACES } from "./parts.ts";
+
+/** What goes into the same commit as a change of one request. */
+export interface Beside {
+  readonly rows?: readonly RowChange[];
+  readonly node?: readonly NodeDraft[];
+  readonly before?: Instant;
+  readonly notBefore?: Instant;
+  readonly unlessKilled?: readonly KillScope[];
+}
+export type Changed =
+  | { readonly ok: true; readonly record: ApprovalRequest; readonly stored: Stored }
+  | {
+      readonly ok: false;
+      readonly code: Extract<Moved, { ok: false }>["code"];
+      readonly stored: Stored | undefined;
+      readonly why?: Extract<Written, { ok: false }>["why"];
+    };
+
+type Plan = (
+  stored: Stored,
+  now: Instant,
+) => Promise<{ readonly event: Event; readonly beside?: (next: ApprovalRequest) => Promise<Beside> }>;
+
+/**
+ * One change of one request: read, judge by the pure transition, commit if nobody else changed it meanwhile, else read
+ * again. Nothing is decided on what was read before the race was lost.
+ * @throws HoldpointError `store_unavailable` when the races do not end
+ */
+export async function change(parts: DeskParts, id: string, plan: Plan): Promise<Changed> {
+  for (let race = 0; race < MOST_RACES; race++) {
+    const stored = await look(parts, id);
+    if (stored === undefined) return { ok: false, code: "not_found", stored };
+    const now = await parts.store.now();
+    const { event, beside } = await plan(stored, now);
+    const moved = transition(stored.record, event, parts.guards);
+    if (!moved.ok) return { ok: false, code: moved.code, stored };
+    const extra = (await beside?.(moved.next)) ?? {};
+    const written = await parts.journal.write({
+      ...extra,
+      records: [{ before: stored.record, next: moved.next, drafts: moved.drafts }],
+    });
+    if (written.ok) {
+      const record = written.records[0] ?? moved.next;
+      parts.waiting.wake([id]);
+      return { ok: true, record, stored: { ...stored, record } };
+    }
+    if (written.why !== "conflict")
+      return {
+        ok: false,
+        code: written.why === "killed" ? "killed" : written.why === "clock_skew" ? "clock_skew" : "late",
+        stored,
+        why: written.why,
+      };
+  }
+  throw new HoldpointError("store_unavailable", `request ${id} changes faster than it can be decided; nothing was released`);
+}

@@ -1,0 +1,145 @@
+import type { RefusalCode } from "../errors.ts";
+import { type Hash, hashOf } from "../hash.ts";
+import { plus } from "../instant.ts";
+import { canonicalize, sameJson } from "../json.ts";
+import { JsonFault } from "../json-value.ts";
+import type { ClaimEvidence, Claimed, Completion } from "../ports/desk.ts";
+import type { Stored } from "../ports/store.ts";
+import type { ApprovalRequest, CancelReason, Claim, RunOutcome } from "../request.ts";
+import { digestOf, isOurDecision, partsOf, requesterRecord } from "../request-hash.ts";
+import { denyOf } from "../rule.ts";
+import { withCommitments } from "../secret.ts";
+import { change } from "./change.ts";
+import { killScopes } from "./kill.ts";
+import { electorateOf } from "./people.ts";
+import { type DeskParts, TIMES } from "./parts.ts";
+import { endStreak } from "./remember.ts";
+import { standingFrom } from "./standing.ts";
+import { faultOf } from "./submit.ts";
+
+/** Who may take the approval up: the same principal, agent, session and run that asked (I13). */
+function sameAudience(record: ApprovalRequest, evidence: ClaimEvidence): boolean {
+  const { principal, agent, session, run } = requesterRecord(evidence.requester);
+  const asked = record.requester;
+  return principal === asked.principal && agent === asked.agent && session === asked.session && run === asked.run;
+}
+
+/** The digest of exactly the bytes that will run, secrets committed with the salts of when it was asked. */
+function digestOfEvidence(parts: DeskParts, record: ApprovalRequest, evidence: ClaimEvidence): Hash {
+  const salts = parts.open.get(record.id)?.salts ?? {};
+  const args = withCommitments(parts.runtime.crypto, evidence.arguments, salts);
+  const said = partsOf(record, args);
+  return digestOf(parts.runtime.crypto, { ...said, call: { ...said.call, tool: evidence.tool }, bindings: evidence.bindings });
+}
+
+/** What changed since it was approved, if anything did: each has its own reason to withdraw. */
+function withdrawal(parts: DeskParts, record: ApprovalRequest, evidence: ClaimEvidence): CancelReason | undefined {
+  if (!sameJson(record.call.tool as never, evidence.tool as never)) return "tool_changed";
+  if (!sameJson(record.bindings, evidence.bindings)) return "context_changed";
+  const open = parts.open.get(record.id);
+  const facts = {
+    tool: record.call.tool.name,
+    tier: open?.tier ?? record.tier ?? undefined,
+    arguments: evidence.arguments,
+    requester: evidence.requester,
+  };
+  const policies = open === undefined ? [parts.policy()] : [open.policy, parts.policy()];
+  return policies.some((policy) => denyOf(policy, facts) !== undefined) ? "policy_changed" : undefined;
+}
+
+const REASONS: ReadonlyMap<RefusalCode, CancelReason> = new Map([
+  ["denied", "policy_changed"],
+  ["killed", "kill_switch"],
+  ["context_changed", "context_changed"],
+]);
+
+async function refuse(
+  parts: DeskParts,
+  stored: Stored | undefined,
+  why: { code: RefusalCode; reason?: CancelReason },
+): Promise<Claimed> {
+  const reason = why.reason ?? REASONS.get(why.code);
+  if (stored !== undefined && reason !== undefined && stored.record.status === "approved") {
+    await parts.cancel(stored.record.id, reason, null);
+    const after = await parts.look(stored.record.id);
+    const refusal = after === undefined ? undefined : standingFrom(after).refusal;
+    return { ok: false, refusal: refusal ?? { code: why.code }, status: after?.record.status ?? null };
+  }
+  const refusal = stored === undefined ? undefined : standingFrom(stored).refusal;
+  return { ok: false, refusal: refusal ?? { code: why.code }, status: stored?.record.status ?? null };
+}
+
+async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): Promise<Claimed> {
+  const stored = await parts.look(id);
+  if (stored === undefined) return { ok: false, refusal: { code: "invalid_token" }, status: null };
+  if (!sameAudience(stored.record, evidence)) return { ok: false, refusal: { code: "invalid_token" }, status: null };
+  if (stored.record.status === "approved") {
+    const reason = withdrawal(parts, stored.record, evidence);
+    if (reason !== undefined) return refuse(parts, stored, { code: "cancelled", reason });
+  }
+  const token = parts.runtime.ids.token();
+  const tokenHash: Hash = `sha256:${parts.runtime.crypto.sha256(token)}`;
+  const done = await change(parts, id, async ({ record }, now) => {
+    const decisions = record.decisions.filter((vote) => isOurDecision(parts.runtime, record.id, vote));
+    const electorate = await electorateOf(parts, { clauses: record.terms.clauses, requester: record.requester }, decisions);
+    const claim: Claim = { holder: evidence.holder, tokenHash, fence: record.rev, until: plus(now, TIMES.claimLease), at: now };
+    return {
+      event: {
+        type: "claim",
+        attempt: { request: record, digest: digestOfEvidence(parts, record, evidence), decisions, electorate, now },
+        claim,
+      },
+      beside: async () => ({
+        unlessKilled: killScopes(parts.tenant, record.call.tool.name, record.requester),
+        ...(record.runBy === undefined ? {} : { before: record.runBy }),
+      }),
+    };
+  });
+  if (!done.ok) {
+    if (done.code === "expired" || done.code === "late") await parts.expire(id);
+    return refuse(parts, await parts.look(id), { code: done.code as RefusalCode });
+  }
+  const { claim, digest } = done.record;
+  return { ok: true, token, fence: claim?.fence ?? 0, digest, until: claim?.until ?? done.record.createdAt };
+}
+
+/**
+ * Turns `approved` into `claimed` for exactly one executor, after looking again at everything that was true when it was
+ * approved (design, section 4.9). A fault refuses; it never lets run.
+ */
+export async function claim(parts: DeskParts, id: string, evidence: ClaimEvidence): Promise<Claimed> {
+  try {
+    return await attempt(parts, id, evidence);
+  } catch (thrown) {
+    return { ok: false, refusal: faultOf(parts, thrown), status: null };
+  }
+}
+
+/** The digest of what a tool gave; a value that is not JSON is only known to have been. */
+export function resultDigest(parts: DeskParts, value: unknown): Hash {
+  try {
+    canonicalize(value);
+    return hashOf(parts.runtime.crypto, { type: "holdpoint/result/v1", value });
+  } catch (thrown) {
+    if (!(thrown instanceof JsonFault)) throw thrown;
+    return hashOf(parts.runtime.crypto, { type: "holdpoint/result/v1", kind: "opaque" });
+  }
+}
+
+/** Records how a claimed call ended; by its holder only. False: the claim is not theirs any more. */
+export async function complete(parts: DeskParts, id: string, ended: { token: string; outcome: Completion }): Promise<boolean> {
+  const { token, outcome } = ended;
+  const tokenHash: Hash = `sha256:${parts.runtime.crypto.sha256(token)}`;
+  const said: RunOutcome = {
+    status: outcome.status,
+    observedBy: outcome.observedBy,
+    ...(outcome.status === "succeeded" ? { result: { digest: resultDigest(parts, outcome.value) } } : {}),
+    ...(outcome.errorCode === undefined ? {} : { error: { code: outcome.errorCode } }),
+  };
+  const done = await change(parts, id, async ({ record }, now) => ({
+    event: { type: "complete", tokenHash, outcome: said, now },
+    beside: async () => ({ rows: await endStreak(parts, record.requester, record.call.tool.name) }),
+  }));
+  if (done.ok) parts.settled(done.record);
+  return done.ok;
+}

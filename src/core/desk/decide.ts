@@ -1,0 +1,231 @@
+import type { AnswerCode, Code } from "../errors.ts";
+import type { Hash } from "../hash.ts";
+import type { Instant } from "../instant.ts";
+import type { Actor } from "../journal.ts";
+import type { JsonObject } from "../json-value.ts";
+import type { Answer, Decided, Identity } from "../ports/approvals.ts";
+import type { RowChange, Stored } from "../ports/store.ts";
+import { electorateOf, personOf, standingOf } from "./people.ts";
+import { decisionMac, readView } from "../request-hash.ts";
+import { type ApprovalRequest, type Decision, hasEnded, type Payload } from "../request.ts";
+import type { Event } from "../transition.ts";
+import type { Vote } from "../guards.ts";
+import { payloadRow } from "./ask.ts";
+import { applyChange } from "./authority.ts";
+import { type Changed, change } from "./change.ts";
+import type { DeskParts } from "./parts.ts";
+import { openWindow, rememberRejection } from "./remember.ts";
+
+/** Longest reason that is kept; the rest is said to be cut. */
+const REASON_LENGTH = 2000;
+
+/** Who answers: the person behind the identity that the transport proved. */
+interface Answerer {
+  readonly identity: Identity;
+  readonly principal: string;
+}
+export const answerer = async (parts: DeskParts, identity: Identity): Promise<Answerer> => ({
+  identity,
+  principal: (await personOf(parts, identity)).principal,
+});
+
+export const actorOf = ({ identity, principal }: Answerer): Actor => ({ principal, as: identity.as, via: identity.via });
+
+const question = (record: ApprovalRequest) => ({ clauses: record.terms.clauses, requester: record.requester });
+
+/** The rendering that the view was given out for, to this person, on this channel, for what is pending now. */
+export const renderingSeen = (
+  parts: DeskParts,
+  record: ApprovalRequest,
+  shown: { view: unknown; digest: Hash; by: Answerer },
+): Hash | undefined =>
+  readView(parts.runtime, shown.view, {
+    request: record.id,
+    digest: shown.digest,
+    person: shown.by.principal,
+    channel: shown.by.identity.via,
+  });
+
+interface Counted {
+  readonly verdict: "approve" | "reject";
+  readonly digest: Hash;
+  readonly view: unknown;
+  readonly key: string | undefined;
+  readonly by: Answerer;
+}
+
+/** A decision with everything that speaks for or against it; its MAC is made only of what will be stored. */
+export async function voteOn(
+  parts: DeskParts,
+  record: ApprovalRequest,
+  counted: Counted,
+  now: Instant,
+): Promise<{ vote: Vote; decision: Decision }> {
+  const { by, verdict, digest } = counted;
+  const rendering = renderingSeen(parts, record, { view: counted.view, digest, by }) ?? null;
+  const { identity, principal } = by;
+  const unsigned: Omit<Decision, "mac"> = {
+    id: counted.key ?? parts.runtime.ids.nonce(),
+    verdict,
+    by: principal,
+    as: identity.as,
+    via: identity.via,
+    assurance: identity.assurance,
+    digest,
+    rendering,
+    at: now,
+    ...(identity.proof === undefined ? {} : { proof: identity.proof }),
+  };
+  const standing = await standingOf(parts, question(record), { principal, as: identity.as });
+  return {
+    vote: { request: record, decision: unsigned, standing, viewed: rendering !== null, now },
+    decision: { ...unsigned, mac: decisionMac(parts.runtime, record.id, unsigned) },
+  };
+}
+
+const withReason = (payload: Payload | null, decision: Decision, reason: string | undefined): Payload | null =>
+  payload === null || reason === undefined || reason === ""
+    ? null
+    : { ...payload, reasons: { ...payload.reasons, [decision.id]: reason.slice(0, REASON_LENGTH) } };
+
+async function payloadRows(
+  parts: DeskParts,
+  stored: Stored,
+  change: { decision: Decision; reason: string | undefined },
+): Promise<readonly RowChange[]> {
+  const next = withReason(stored.payload, change.decision, change.reason);
+  if (next === null) return [];
+  const row = await parts.store.row("payload", stored.record.id);
+  return [payloadRow(next, row?.rev ?? null)];
+}
+
+/** What a yes or a no changes beside the request, in the same commit: windows, grants, memories. */
+async function consequences(
+  parts: DeskParts,
+  next: ApprovalRequest,
+  by: { principal: string; now: Instant; stored: Stored },
+): Promise<{ rows: readonly RowChange[]; node: readonly { event: "window.opened"; actor: null; data: JsonObject }[] }> {
+  if (next.status === "approved") {
+    const rows = await openWindow(parts, next, { by: by.principal, now: by.now });
+    return {
+      rows,
+      node: rows.map(() => ({
+        event: "window.opened" as const,
+        actor: null,
+        data: { request: next.id, tool: next.call.tool.name },
+      })),
+    };
+  }
+  const refusedByPerson = next.status === "rejected" || (next.status === "cancelled" && next.resolution?.reason === "revoked");
+  return { rows: refusedByPerson ? await rememberRejection(parts, next, by.now) : [], node: [] };
+}
+
+/** An answer that came too late, or from someone it is not for, changes nothing and is recorded. */
+async function recordAttempt(
+  parts: DeskParts,
+  attempt: { id: string; code: Code; verdict: string; by: Answerer },
+): Promise<void> {
+  await parts.journal.write({
+    node: [
+      {
+        event: "attempt.refused",
+        actor: actorOf(attempt.by),
+        data: { request: attempt.id, code: attempt.code, verdict: attempt.verdict },
+      },
+    ],
+  });
+}
+
+const NOTES: Readonly<Partial<Record<Code, string>>> = {
+  late: "too late: this request was already decided or has ended; nothing changed",
+  not_found: "there is no such request; nothing changed",
+  already_voted: "you have answered this request already; one person counts once",
+  not_eligible: "you are not among those who may decide this request",
+  self_approval: "this request was made for you or by you; somebody else must decide it",
+  assurance_too_low: "this request wants a stronger proof of who you are than this way of answering gives",
+  stale_view: "what you were shown is not what is pending now; look at it again",
+};
+
+const notCounted = (code: Code, record: ApprovalRequest | undefined): Decided => ({
+  found: record !== undefined && !hasEnded(record.status),
+  status: record?.status ?? null,
+  counted: false,
+  code: code as AnswerCode,
+  ...(NOTES[code] === undefined ? {} : { note: NOTES[code] }),
+});
+
+/** A repeat of an answer that was counted finds its first result (A52): a double click is one vote. */
+function repeatOf(stored: Stored, answer: Answer, by: Answerer): Decided | undefined {
+  const { record } = stored;
+  const same = record.decisions.find((vote) =>
+    answer.key !== undefined
+      ? vote.id === answer.key
+      : vote.by === by.principal && vote.as === by.identity.as && vote.verdict === answer.verdict,
+  );
+  if (same === undefined || same.by !== by.principal || same.verdict !== answer.verdict || same.digest !== answer.digest)
+    return undefined;
+  return { found: true, status: record.status, counted: true, id: record.id, note: "this answer was counted already" };
+}
+
+export async function tickIfOverdue(parts: DeskParts, stored: Stored, now: Instant): Promise<boolean> {
+  const { record } = stored;
+  const overdue =
+    (record.status === "pending" && now >= record.decideBy) ||
+    (record.status === "approved" && record.runBy !== undefined && now >= record.runBy);
+  if (overdue) await parts.expire(record.id);
+  return overdue;
+}
+
+function eventOf(
+  answer: Answer,
+  prepared: { vote: Vote; decision: Decision; electorate: Awaited<ReturnType<typeof electorateOf>> },
+): Event {
+  const { vote, decision, electorate } = prepared;
+  return answer.verdict === "approve" ? { type: "approve", vote, decision, electorate } : { type: "reject", vote, decision };
+}
+
+async function answerOnce(parts: DeskParts, id: string, given: { answer: Answer; by: Answerer }): Promise<Changed> {
+  const { answer, by } = given;
+  return change(parts, id, async (stored, now) => {
+    const { record } = stored;
+    const { vote, decision } = await voteOn(
+      parts,
+      record,
+      { verdict: answer.verdict, digest: answer.digest, view: answer.view, key: answer.key, by },
+      now,
+    );
+    const electorate = await electorateOf(parts, question(record), [...record.decisions, decision]);
+    return {
+      event: eventOf(answer, { vote, decision, electorate }),
+      beside: async (next) => {
+        const also = await consequences(parts, next, { principal: by.principal, now, stored });
+        const rows = [...also.rows, ...(await payloadRows(parts, stored, { decision, reason: answer.reason }))];
+        return { rows, node: also.node, ...(record.status === "pending" ? { before: record.decideBy } : {}) };
+      },
+    };
+  });
+}
+
+/** Counts one person's answer to one request; never a throw for one that is unknown or has ended. */
+export async function decide(parts: DeskParts, id: string, given: { answer: Answer; as: Identity }): Promise<Decided> {
+  const { answer } = given;
+  if (answer.verdict !== "approve" && answer.verdict !== "reject") return notCounted("stale_view", undefined);
+  const by = await answerer(parts, given.as);
+  const stored = await parts.look(id);
+  if (stored === undefined) {
+    await recordAttempt(parts, { id, code: "not_found", verdict: answer.verdict, by });
+    return notCounted("not_found", undefined);
+  }
+  const repeat = repeatOf(stored, answer, by);
+  if (repeat !== undefined) return repeat;
+  await tickIfOverdue(parts, stored, await parts.store.now());
+  const done = await answerOnce(parts, id, { answer, by });
+  if (!done.ok) {
+    await recordAttempt(parts, { id, code: done.code, verdict: answer.verdict, by });
+    return notCounted(done.code, done.stored?.record);
+  }
+  const record =
+    done.record.status === "approved" && done.record.kind !== "call" ? await applyChange(parts, done.stored, by) : done.record;
+  parts.settled(record);
+  return { found: true, status: record.status, counted: true, id: record.id };
+}

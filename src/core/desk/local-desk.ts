@@ -1,0 +1,401 @@
+import { DeclarationError, HoldpointError } from "../errors.ts";
+import { exemption, type ExemptionTest, type ExemptionWords } from "../exemption.ts";
+import { type Guards, GUARDS } from "../guards.ts";
+import { instant, msOf, plus } from "../instant.ts";
+import type { Actor } from "../journal.ts";
+import { type CallFacts, type Mode, type PolicySnapshot, withMode } from "../policy.ts";
+import type { Approvals, Identity } from "../ports/approvals.ts";
+import type { Channel } from "../ports/channel.ts";
+import type { Desk, Standing } from "../ports/desk.ts";
+import type { Directory } from "../ports/directory.ts";
+import type { Runtime } from "../ports/runtime.ts";
+import type { Store, Stored } from "../ports/store.ts";
+import type { ApprovalRequest, CancelReason } from "../request.ts";
+import { hasEnded } from "../request.ts";
+import { ASSURANCES, type Assurance } from "../requirement.ts";
+import { requiredBy, ruleOn } from "../rule.ts";
+import type { AbortLike, Requester } from "../tool-call.ts";
+import { requesterRecord } from "../request-hash.ts";
+import { localApprovals } from "./approvals.ts";
+import { joinedTerms } from "./ask.ts";
+import { change } from "./change.ts";
+import { claim, complete } from "./claim.ts";
+import { dispatcher } from "./dispatch.ts";
+import { type EventStream, eventStream } from "./events.ts";
+import { journalWriter } from "./journal-writer.ts";
+import { killScopes, killSwitch } from "./kill.ts";
+import { look, lookThrough } from "./look.ts";
+import { type DeskParts, TIMES } from "./parts.ts";
+import { countRefusal } from "./remember.ts";
+import { standingFrom } from "./standing.ts";
+import { submit } from "./submit.ts";
+import { waiting } from "./waiting.ts";
+
+export interface LocalDeskOptions {
+  readonly runtime: Runtime;
+  readonly store: Store;
+  readonly policy: PolicySnapshot;
+  readonly channels?: readonly Channel[];
+  readonly directory: Directory;
+  /** Default `default`. */
+  readonly tenant?: string;
+  /** Default `os:<account>`. */
+  readonly operator?: string;
+  readonly listing?: readonly Identity[];
+  readonly editRetries?: number;
+  readonly guards?: Guards;
+}
+
+/** A desk in this process: policy, store and dispatcher are its own, and so is the deciding side. */
+export interface LocalDesk extends Desk {
+  readonly approvals: Approvals;
+  readonly events: EventStream;
+  policy(): PolicySnapshot;
+  /** For new runs only. */
+  setPolicy(policy: PolicySnapshot): Promise<void>;
+  /** True where policy frees this call at once, with nothing to record or to ask for first. */
+  frees(call: { readonly facts: CallFacts; readonly edits: boolean; readonly policy: PolicySnapshot }): boolean;
+  /** Nothing is switched off, and that was looked at just now. */
+  readonly clear: boolean;
+  exempt(name: string, words: ExemptionWords, test: ExemptionTest): Promise<() => Promise<void>>;
+  /** Expires what is overdue and gives up claims whose lease is lost. Resolves with how many changed. */
+  sweep(): Promise<number>;
+  expire(id: string): Promise<boolean>;
+  pending(): Promise<readonly (Stored & { readonly remainingMs: number })[]>;
+  close(): Promise<void>;
+}
+
+const best = (levels: readonly Assurance[]): Assurance =>
+  levels.reduce<Assurance>((most, level) => (ASSURANCES.indexOf(level) > ASSURANCES.indexOf(most) ? level : most), "local");
+
+function uniqueNames(channels: readonly Channel[]): readonly Channel[] {
+  const names = new Set(channels.map((channel) => channel.name));
+  if (names.size !== channels.length)
+    throw new DeclarationError("two channels have one name; a rule could not say which it means");
+  return channels;
+}
+
+class Local implements LocalDesk {
+  readonly events: EventStream;
+  readonly approvals: Approvals;
+  readonly #parts: DeskParts;
+  readonly #options: LocalDeskOptions;
+  #policy: PolicySnapshot;
+  #started: Promise<void> | undefined;
+
+  constructor(options: LocalDeskOptions) {
+    const { runtime, store } = options;
+    this.#options = options;
+    this.#policy = options.policy;
+    this.events = eventStream(runtime.log);
+    const tenant = options.tenant ?? "default";
+    const journal = journalWriter({ runtime, store, tenant, events: this.events });
+    const channels = uniqueNames(options.channels ?? []);
+    const listing = options.listing ?? [];
+    this.#parts = {
+      runtime,
+      store,
+      tenant,
+      journal,
+      channels,
+      listing,
+      directory: options.directory,
+      events: this.events,
+      guards: options.guards ?? GUARDS,
+      operator: options.operator ?? `os:${runtime.surroundings.account()}`,
+      waiting: waiting({ store, clock: runtime.clock, log: runtime.log, stop: runtime.aborter() }),
+      dispatcher: dispatcher(() => this.#parts, {
+        cancel: async (id, reason) => void (await this.#cancel(id, reason, null)),
+        note: (id, event, facts) => this.#note(id, event, facts),
+      }),
+      exemptions: new Map(),
+      kills: killSwitch({ store, clock: runtime.clock, log: runtime.log }),
+      open: new Map(),
+      reachable: best([
+        ...channels.map((channel) => channel.capabilities.assurance),
+        ...listing.map((identity) => identity.assurance),
+      ]),
+      look: (id) => look(this.#parts, id),
+      expire: async (id) => void (await this.expire(id)),
+      cancel: (id, reason, by) => this.#cancel(id, reason, by),
+      settled: (record) => this.#settled(record),
+      succeeded: (from, successor) => this.#succeeded(from, successor),
+      policy: () => this.#policy,
+    };
+    this.approvals = localApprovals(this.#parts);
+    for (const channel of channels) channel.open(this.#deskFor(channel));
+  }
+
+  #deskFor(channel: Channel): Parameters<Channel["open"]>[0] {
+    const { runtime } = this.#options;
+    return {
+      approvals: this.approvals,
+      clock: runtime.clock,
+      log: runtime.log,
+      editRetries: this.#options.editRetries ?? 1,
+      fault: async (request, problem) => {
+        runtime.log.error("a channel's answer could not be read", { channel: channel.name, request, problem });
+        this.events.emit({ type: "error", where: `channel:${channel.name}`, code: "channel_fault", problem });
+        await this.#cancel(request, "channel_fault", null);
+      },
+      endEdit: async (request) => void (await this.#cancel(request, "invalid_edit", null)),
+      pass: (request) => this.#parts.dispatcher.pass(request),
+    };
+  }
+
+  /** The first policy a desk sees is accepted by being started with, and journaled so. */
+  #start(): Promise<void> {
+    this.#started ??= this.#parts.journal
+      .write({
+        node: [
+          { event: "policy.loaded", actor: null, data: { policy: this.#policy.hash } },
+          { event: "policy.accepted", actor: null, data: { policy: this.#policy.hash, by: "start" } },
+        ],
+      })
+      .then(() => undefined);
+    return this.#started;
+  }
+
+  policy(): PolicySnapshot {
+    return this.#policy;
+  }
+
+  async setPolicy(policy: PolicySnapshot): Promise<void> {
+    await this.#parts.journal.write({
+      node: [
+        { event: "policy.loaded", actor: null, data: { policy: policy.hash } },
+        { event: "policy.accepted", actor: null, data: { policy: policy.hash, by: "code" } },
+      ],
+    });
+    this.#policy = policy;
+  }
+
+  get clear(): boolean {
+    return this.#parts.kills.clear;
+  }
+
+  snapshot(mode?: Mode): PolicySnapshot {
+    return withMode(this.#policy, mode);
+  }
+
+  frees(call: { readonly facts: CallFacts; readonly edits: boolean; readonly policy: PolicySnapshot }): boolean {
+    const { facts, edits, policy } = call;
+    if (policy.record === "calls" || this.#parts.kills.due || policy.opinions.length > 0) return false;
+    if (this.#parts.kills.isKilled(killScopes(this.#parts.tenant, facts.tool, facts.requester))) return false;
+    const verdict = ruleOn(policy, { facts, edits, killed: false, denied: undefined, holds: [], allowedByOpinion: false });
+    return verdict.verdict === "allow" && requiredBy(policy, facts).length === 0;
+  }
+
+  async submit(submission: Parameters<Desk["submit"]>[0]): ReturnType<Desk["submit"]> {
+    try {
+      await this.#start();
+    } catch (thrown) {
+      this.#started = undefined;
+      this.#options.runtime.log.error("the policy in force could not be journaled", {
+        problem: thrown instanceof Error ? thrown.message : "not an error",
+      });
+      return { ruling: "refused", refusal: { code: "store_unavailable" } };
+    }
+    const ruling = await submit(this.#parts, submission);
+    if (ruling.ruling === "held") this.#parts.waiting.remind(ruling.request, ruling.decideBy, () => this.#due(ruling.request));
+    return ruling;
+  }
+
+  #due(id: string): void {
+    this.expire(id).catch((thrown: unknown) => {
+      this.#options.runtime.log.error("a deadline could not be recorded; it holds all the same", {
+        request: id,
+        problem: thrown instanceof Error ? thrown.message : "not an error",
+      });
+    });
+  }
+
+  async await(id: string, signal: AbortLike): Promise<Standing> {
+    let current = id;
+    for (;;) {
+      const changed = this.#parts.waiting.changed(current, signal);
+      changed.catch(() => undefined);
+      const standing = await this.standing(current);
+      if (standing === undefined) throw new HoldpointError("not_found", `there is no request ${id} to wait for`);
+      const followed = standing.record.id !== current;
+      if (followed || standing.status !== "pending") this.#parts.waiting.wake([current]);
+      if (standing.status !== "pending") return standing;
+      if (followed) current = standing.record.id;
+      else await changed;
+    }
+  }
+
+  async standing(id: string): Promise<Standing | undefined> {
+    const first = await look(this.#parts, id);
+    const stored = first?.record.supersededBy === undefined ? first : await lookThrough(this.#parts, id);
+    if (stored === undefined) return undefined;
+    if (stored.record.supersedes === undefined) return standingFrom(stored);
+    const editor = stored.record.decisions[0]?.by ?? "";
+    return standingFrom(stored, { by: editor, arguments: stored.payload?.arguments ?? {} });
+  }
+
+  async renew(id: string, _holder: string, token?: string): Promise<boolean> {
+    if (token === undefined) return (await look(this.#parts, id)) !== undefined;
+    const tokenHash = `sha256:${this.#options.runtime.crypto.sha256(token)}` as const;
+    const done = await change(this.#parts, id, async (_stored, now) => ({
+      event: { type: "renew", tokenHash, until: plus(now, TIMES.claimLease) },
+    }));
+    return done.ok;
+  }
+
+  claim(id: string, evidence: Parameters<Desk["claim"]>[1]): ReturnType<Desk["claim"]> {
+    return claim(this.#parts, id, evidence);
+  }
+
+  complete(id: string, token: string, outcome: Parameters<Desk["complete"]>[2]): Promise<boolean> {
+    return complete(this.#parts, id, { token, outcome });
+  }
+
+  cancel(id: string, reason: CancelReason, by: Requester): Promise<boolean> {
+    return this.#cancel(id, reason, { principal: by.principal, as: by.agent ?? by.principal, via: "gate" });
+  }
+
+  async #cancel(id: string, reason: CancelReason, by: Actor | null): Promise<boolean> {
+    const stored = await lookThrough(this.#parts, id);
+    if (stored === undefined || hasEnded(stored.record.status)) return false;
+    const done = await change(this.#parts, stored.record.id, async (_stored, now) => ({
+      event: { type: "cancel", reason, by, now },
+    }));
+    if (done.ok) this.#settled(done.record);
+    return done.ok;
+  }
+
+  async expire(id: string): Promise<boolean> {
+    const done = await change(this.#parts, id, async (stored, now) => ({
+      event: { type: "tick", now, shown: stored.record.rev > 1 },
+      beside: async () => ({
+        rows: await countRefusal(this.#parts, stored.record.requester, stored.record.call.tool.name),
+        notBefore: stored.record.runBy ?? stored.record.decideBy,
+      }),
+    }));
+    if (done.ok) this.#settled(done.record);
+    return done.ok;
+  }
+
+  async #note(
+    id: string,
+    event: "request.delivered" | "request.undelivered" | "request.seen" | "request.reminded",
+    facts: Record<string, string>,
+  ): Promise<void> {
+    await change(this.#parts, id, async () => ({ event: { type: "note", draft: { event, actor: null, data: facts } } }));
+  }
+
+  #settled(record: ApprovalRequest): void {
+    const { waiting: wakes, dispatcher: surfaces, open } = this.#parts;
+    wakes.wake([record.id]);
+    if (record.status === "pending") return;
+    if (record.status === "approved" && record.runBy !== undefined)
+      wakes.remind(record.id, record.runBy, () => this.#due(record.id));
+    else wakes.forget(record.id);
+    if (hasEnded(record.status)) open.delete(record.id);
+    surfaces.close(record.id).catch((thrown: unknown) => {
+      this.#options.runtime.log.error("surfaces could not be brought to their final form", {
+        request: record.id,
+        problem: thrown instanceof Error ? thrown.message : "not an error",
+      });
+    });
+  }
+
+  #succeeded(from: string, successor: Stored): void {
+    const { open, waiting: wakes, dispatcher: surfaces } = this.#parts;
+    const known = open.get(from);
+    open.delete(from);
+    if (known !== undefined) open.set(successor.record.id, known);
+    wakes.forget(from);
+    wakes.remind(successor.record.id, successor.record.runBy ?? successor.record.decideBy, () => this.#due(successor.record.id));
+    wakes.wake([from, successor.record.id]);
+    surfaces.follow(from, successor).catch((thrown: unknown) => {
+      this.#options.runtime.log.error("an edit's successor could not be shown", {
+        request: successor.record.id,
+        problem: thrown instanceof Error ? thrown.message : "not an error",
+      });
+    });
+  }
+
+  async ran(report: Parameters<Desk["ran"]>[0]): Promise<void> {
+    const { submission, how, status } = report;
+    this.#options.runtime.log.debug("a call ended", { tool: submission.tool.name, how, status });
+  }
+
+  async reachable(submission: Parameters<Desk["submit"]>[0]): Promise<boolean> {
+    const verdict = ruleOn(submission.policy, {
+      facts: {
+        tool: submission.tool.name,
+        tier: submission.tier,
+        arguments: submission.call.arguments,
+        requester: submission.requester,
+      },
+      edits: submission.edits,
+      killed: false,
+      denied: submission.denied,
+      holds: submission.holds,
+      allowedByOpinion: submission.allowedByOpinion,
+    });
+    if (verdict.verdict !== "ask") return verdict.verdict === "allow";
+    const plan = await this.#parts.dispatcher.plan({
+      terms: joinedTerms(this.#parts, submission, verdict.holds),
+      requester: requesterRecord(submission.requester),
+      grade: submission.grade,
+      wait: submission.wait,
+      holds: verdict.holds,
+      channels: submission.channels,
+    });
+    return plan !== undefined;
+  }
+
+  async exempt(name: string, words: ExemptionWords, test: ExemptionTest): Promise<() => Promise<void>> {
+    const made = exemption(name, words, {
+      id: this.#options.runtime.ids.nonce(),
+      since: instant(this.#options.runtime.clock.now()),
+      test,
+    });
+    const data = { exemption: made.id, name, tools: words.tools.join(" ") };
+    await this.#parts.journal.write({ node: [{ event: "exemption.added", actor: null, data }] });
+    this.#parts.exemptions.set(made.id, made);
+    return async () => {
+      if (!this.#parts.exemptions.delete(made.id)) return;
+      await this.#parts.journal.write({ node: [{ event: "exemption.removed", actor: null, data }] });
+    };
+  }
+
+  async pending(): Promise<readonly (Stored & { readonly remainingMs: number })[]> {
+    const open: (Stored & { readonly remainingMs: number })[] = [];
+    const now = this.#options.runtime.clock.now();
+    for await (const { record } of this.#parts.store.find({ status: ["pending"] })) {
+      const stored = await look(this.#parts, record.id);
+      const remainingMs = Math.max(0, msOf(record.decideBy) - now);
+      if (stored !== undefined && remainingMs > 0) open.push({ ...stored, remainingMs });
+    }
+    return open;
+  }
+
+  async sweep(): Promise<number> {
+    let changed = 0;
+    for await (const { record } of this.#parts.store.find({ status: ["pending", "approved"] }))
+      if (await this.expire(record.id)) changed += 1;
+    for await (const { record } of this.#parts.store.find({ status: ["claimed"] })) {
+      const done = await change(this.#parts, record.id, async (_stored, now) => ({
+        event: { type: "sweep", reason: "lease_lost", now },
+        beside: async () => (record.claim === undefined ? {} : { notBefore: record.claim.until }),
+      }));
+      if (!done.ok) continue;
+      changed += 1;
+      this.#settled(done.record);
+    }
+    return changed;
+  }
+
+  async close(): Promise<void> {
+    this.#parts.waiting.close();
+    for (const channel of this.#parts.channels) await channel[Symbol.asyncDispose]();
+    await this.#parts.store.close();
+  }
+}
+
+/** @throws DeclarationError where two channels share a name */
+export const localDesk = (options: LocalDeskOptions): LocalDesk => new Local(options);

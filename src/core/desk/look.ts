@@ -1,0 +1,57 @@
+import { bug, HoldpointError } from "../errors.ts";
+import type { Instant } from "../instant.ts";
+import type { Stored } from "../ports/store.ts";
+import { type ApprovalRequest, STATUSES } from "../request.ts";
+import { digestOf, partsOf, termsHash } from "../request-hash.ts";
+import { derivedStatus } from "../transition.ts";
+import type { DeskParts } from "./parts.ts";
+
+/** What is wrong with a stored request; `undefined`: it holds together. */
+function flaw(parts: DeskParts, { record, payload }: Stored): string | undefined {
+  if (record.v !== 1) return `it has format ${String(record.v)}; this version reads format 1`;
+  if (!STATUSES.includes(record.status)) return "its status is none that exists";
+  if (derivedStatus(record) !== record.status) return "its status does not follow from its decisions and claim";
+  if (termsHash(parts.runtime.crypto, record.terms) !== record.termsHash) return "its terms are not those that were asked";
+  if (payload !== null && digestOf(parts.runtime.crypto, partsOf(record, payload.arguments)) !== record.digest) {
+    return "its arguments are not those that were shown";
+  }
+  return undefined;
+}
+
+const integrityFault = (id: string, problem: string): HoldpointError =>
+  new HoldpointError(
+    "store_unavailable",
+    `request ${id} was changed outside Holdpoint or is damaged: ${problem}. It can be neither decided nor run; run "holdpoint doctor"`,
+  );
+
+/**
+ * A request as the store has it, checked: a record edited by hand or torn by a crash is nobody's approval (A103).
+ * @throws HoldpointError `store_unavailable` on a record that does not hold together, or when the store cannot be read
+ */
+export async function look(parts: DeskParts, id: string): Promise<Stored | undefined> {
+  const stored = await parts.store.read(id);
+  if (stored === undefined) return undefined;
+  const problem = flaw(parts, stored);
+  if (problem === undefined) return stored;
+  parts.runtime.log.error("a stored request does not hold together", { request: id, problem });
+  parts.events.emit({ type: "error", where: "store", code: "store_unavailable", problem });
+  throw integrityFault(id, problem);
+}
+
+/** The request that an edit chain goes on with. Chains are short by rule; a longer one is a loop. */
+export async function lookThrough(parts: DeskParts, id: string): Promise<Stored | undefined> {
+  let stored = await look(parts, id);
+  for (let hops = 0; stored?.record.supersededBy !== undefined; hops++) {
+    if (hops > 8) bug(`the edits of request ${id} run in a circle`);
+    stored = await look(parts, stored.record.supersededBy);
+  }
+  return stored;
+}
+
+export const storeNow = (parts: DeskParts): Promise<Instant> => parts.store.now();
+
+/** A short name for log lines: ids are names, not secrets. */
+export const named = (record: ApprovalRequest): { readonly request: string; readonly tool: string } => ({
+  request: record.id,
+  tool: record.call.tool.name,
+});

@@ -1,0 +1,171 @@
+import { hashOf } from "../hash.ts";
+import type { Prerequisite } from "../grant.ts";
+import { type Instant, plus } from "../instant.ts";
+import type { JsonObject } from "../json-value.ts";
+import type { Hold } from "../ports/desk.ts";
+import type { Row, RowChange, RowKind } from "../ports/store.ts";
+import type { ApprovalRequest, RequesterRecord } from "../request.ts";
+import type { RefusalCode } from "../errors.ts";
+import { type DeskParts, MOST_REFUSALS, TIMES } from "./parts.ts";
+
+/** Keys are hashes of whole objects: joined text would let two different memories share one key (BR-187). */
+const keyOf = (parts: DeskParts, what: string, of: JsonObject): string =>
+  hashOf(parts.runtime.crypto, { type: `holdpoint/${what}-key/v1`, tenant: parts.tenant, ...of });
+
+type Who = Pick<RequesterRecord, "principal" | "agent" | "run" | "shared">;
+
+const windowKey = (parts: DeskParts, who: Who, callKey: string): string =>
+  keyOf(parts, "window", { principal: who.principal, agent: who.agent, callKey });
+const grantKey = (parts: DeskParts, who: Who, scope: string): string =>
+  keyOf(parts, "grant", { principal: who.principal, agent: who.agent, scope });
+const refusalKey = (parts: DeskParts, who: Who, callKey: string): string =>
+  keyOf(parts, "refusal", { principal: who.principal, run: who.run, callKey });
+const streakKey = (parts: DeskParts, who: Who, tool: string): string =>
+  keyOf(parts, "streak", { principal: who.principal, run: who.run, tool });
+
+const text = (row: Row | undefined, field: string): string | undefined => {
+  const value = row?.value[field];
+  return typeof value === "string" ? value : undefined;
+};
+const number = (row: Row | undefined, field: string): number => {
+  const value = row?.value[field];
+  return typeof value === "number" ? value : 0;
+};
+const put = (kind: RowKind, key: string, change: { row: Row | undefined; next: JsonObject | null }): RowChange => ({
+  kind,
+  key,
+  expect: change.row?.rev ?? null,
+  next: change.next,
+});
+
+/** What a person refused in this run and comes back identical, or a tool that was refused too often in a row. */
+export async function refusedBefore(
+  parts: DeskParts,
+  call: { who: Who; callKey: string; tool: string; now: Instant },
+): Promise<RefusalCode | undefined> {
+  const row = await parts.store.row("refusal", refusalKey(parts, call.who, call.callKey));
+  if (row !== undefined) {
+    const until = text(row, "until");
+    if (until === undefined || call.now < until) return "already_refused";
+  }
+  if (call.who.run === null) return undefined;
+  const streak = await parts.store.row("streak", streakKey(parts, call.who, call.tool));
+  return number(streak, "count") >= MOST_REFUSALS ? "too_many_refusals" : undefined;
+}
+
+/** One more refusal of this tool in a row in this run; without a run there is no row to be in. */
+export async function countRefusal(parts: DeskParts, who: Who, tool: string): Promise<readonly RowChange[]> {
+  if (who.run === null) return [];
+  const key = streakKey(parts, who, tool);
+  const row = await parts.store.row("streak", key);
+  return [put("streak", key, { row, next: { tool, run: who.run, principal: who.principal, count: number(row, "count") + 1 } })];
+}
+
+/** The tool ran: its refusals are no longer in a row. */
+export async function endStreak(parts: DeskParts, who: Who, tool: string): Promise<readonly RowChange[]> {
+  if (who.run === null) return [];
+  const key = streakKey(parts, who, tool);
+  const row = await parts.store.row("streak", key);
+  return row === undefined ? [] : [put("streak", key, { row, next: null })];
+}
+
+/** A person said no: remembered for this run, or for a while where there is none; and no window answers this call any more. */
+export async function rememberRejection(parts: DeskParts, record: ApprovalRequest, now: Instant): Promise<readonly RowChange[]> {
+  const { requester, callKey } = record;
+  const key = refusalKey(parts, requester, callKey);
+  const row = await parts.store.row("refusal", key);
+  const until = requester.run === null ? plus(now, TIMES.refusalMemory) : null;
+  const memory = put("refusal", key, {
+    row,
+    next: { request: record.id, tool: record.call.tool.name, run: requester.run, principal: requester.principal, at: now, until },
+  });
+  const open = await parts.store.row("window", windowKey(parts, requester, callKey));
+  const ended = open === undefined ? [] : [put("window", open.key, { row: open, next: null })];
+  return [memory, ...ended, ...(await countRefusal(parts, requester, record.call.tool.name))];
+}
+
+/** The live window for exactly this call, if it answers every one of these holds. */
+export async function windowFor(
+  parts: DeskParts,
+  call: { who: Who; callKey: string; now: Instant },
+  holds: readonly Hold[],
+): Promise<Row | undefined> {
+  if (call.who.shared || holds.some((hold) => hold.clause.window <= 0)) return undefined;
+  const row = await parts.store.row("window", windowKey(parts, call.who, call.callKey));
+  const since = text(row, "since") as Instant | undefined;
+  if (row === undefined || since === undefined) return undefined;
+  return holds.every((hold) => call.now < plus(since, hold.clause.window)) ? row : undefined;
+}
+
+export const useWindow = (row: Row): RowChange =>
+  put("window", row.key, { row, next: { ...row.value, uses: number(row, "uses") + 1 } });
+
+/** The window that an approval opens, where a clause has a length for one; none for a shared identity. */
+export async function openWindow(
+  parts: DeskParts,
+  record: ApprovalRequest,
+  opened: { by: string; now: Instant },
+): Promise<readonly RowChange[]> {
+  const longest = Math.max(...record.terms.clauses.map((clause) => clause.window));
+  const shortest = Math.min(...record.terms.clauses.map((clause) => clause.window));
+  if (shortest <= 0 || record.requester.shared || record.kind !== "call") return [];
+  const key = windowKey(parts, record.requester, record.callKey);
+  const row = await parts.store.row("window", key);
+  const { principal, agent } = record.requester;
+  const next = {
+    id: record.id,
+    request: record.id,
+    principal,
+    agent,
+    covers: record.call.tool.name,
+    since: opened.now,
+    until: plus(opened.now, longest),
+    by: opened.by,
+    uses: 0,
+  };
+  return [put("window", key, { row, next })];
+}
+
+/** The first prerequisite that no live grant covers. A grant is never a shared identity's. */
+export async function missingGrant(
+  parts: DeskParts,
+  who: Who,
+  asked: { prerequisites: readonly Prerequisite[]; now: Instant },
+): Promise<Prerequisite | undefined> {
+  for (const wanted of asked.prerequisites) {
+    const live = await Promise.all(
+      [wanted.scope, "*"].map(async (scope) => {
+        const row = await parts.store.row("grant", grantKey(parts, who, scope));
+        const until = text(row, "until");
+        return until !== undefined && asked.now < until;
+      }),
+    );
+    if (who.shared || !live.some(Boolean)) return wanted;
+  }
+  return undefined;
+}
+
+/** The grant that an approved request of kind `grant` gives. */
+export async function giveGrant(
+  parts: DeskParts,
+  record: ApprovalRequest,
+  given: { scope: string; length: number; by: string; now: Instant },
+): Promise<RowChange> {
+  const key = grantKey(parts, record.requester, given.scope);
+  const row = await parts.store.row("grant", key);
+  const { principal, agent } = record.requester;
+  return put("grant", key, {
+    row,
+    next: {
+      id: record.id,
+      request: record.id,
+      principal,
+      agent,
+      covers: given.scope,
+      since: given.now,
+      until: plus(given.now, given.length),
+      by: given.by,
+      uses: 0,
+    },
+  });
+}

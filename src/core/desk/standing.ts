@@ -1,0 +1,33 @@
+import type { Refusal, Standing } from "../ports/desk.ts";
+import type { Stored } from "../ports/store.ts";
+import { codeOf } from "../refusal.ts";
+import type { ApprovalRequest } from "../request.ts";
+
+/** The words of the person who ended it, where one did. */
+function reasonOf({ record, payload }: Stored): string | undefined {
+  const no = record.decisions.findLast((decision) => decision.verdict === "reject");
+  return no === undefined ? undefined : payload?.reasons[no.id];
+}
+
+const REFUSED: ReadonlySet<ApprovalRequest["status"]> = new Set(["rejected", "expired", "cancelled"]);
+
+/** What a stored request amounts to for whoever waits for it. */
+export function standingFrom(stored: Stored, edited?: Standing["edited"]): Standing {
+  const { record, payload } = stored;
+  const reason = reasonOf(stored);
+  const refusal: Refusal | undefined =
+    record.resolution === undefined || !REFUSED.has(record.status)
+      ? undefined
+      : {
+          code: codeOf(record.resolution, record.kind),
+          ...(reason === undefined ? {} : { reason }),
+        };
+  return {
+    record,
+    status: record.status,
+    arguments: payload?.arguments ?? null,
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(edited === undefined ? {} : { edited }),
+    ...(payload?.result == null ? {} : { result: payload.result }),
+  };
+}

@@ -1,0 +1,298 @@
+import { isHoldpointError, type RefusalCode } from "../errors.ts";
+import { exemptBy } from "../exemption.ts";
+import { type Prerequisite, prerequisite } from "../grant.ts";
+import { hashOf } from "../hash.ts";
+import { holdOf } from "../hold.ts";
+import type { Instant } from "../instant.ts";
+import type { JsonObject } from "../json-value.ts";
+import type { CallFacts } from "../policy.ts";
+import type { Hold, Refusal, Ruling, Submission } from "../ports/desk.ts";
+import type { RowChange } from "../ports/store.ts";
+import { callKeyOf, requesterRecord } from "../request-hash.ts";
+import type { RequesterRecord } from "../request.ts";
+import { requiredBy, ruleOn, type Verdict } from "../rule.ts";
+import { type Salts, secretsIn } from "../secret.ts";
+import { joinedTerms, opened, payloadRow, type Question, questionOf } from "./ask.ts";
+import type { NodeDraft } from "./journal-writer.ts";
+import { killScopes } from "./kill.ts";
+import { lookThrough } from "./look.ts";
+import type { DeskParts } from "./parts.ts";
+import { countRefusal, missingGrant, refusedBefore, useWindow, windowFor } from "./remember.ts";
+import { standingFrom } from "./standing.ts";
+
+/** A submission with what every station after "rule" needs of it. */
+interface Ruled {
+  readonly submission: Submission;
+  readonly requester: RequesterRecord;
+  readonly facts: CallFacts;
+  /** Made when a station first needs it: a freed call needs none. */
+  readonly callKey: () => string;
+  readonly now: Instant;
+}
+
+const refused = (refusal: Refusal): Ruling => ({ ruling: "refused", refusal });
+
+const callRowKey = (parts: DeskParts, { submission, requester }: Ruled): string =>
+  hashOf(parts.runtime.crypto, {
+    type: "holdpoint/call-id/v1",
+    tenant: parts.tenant,
+    principal: requester.principal,
+    session: requester.session,
+    run: requester.run,
+    id: submission.call.id,
+  });
+
+const draft = (event: NodeDraft["event"], data: JsonObject): NodeDraft => ({ event, actor: null, data });
+
+const named = ({ submission, requester }: Ruled): JsonObject => ({
+  call: submission.call.id,
+  tool: submission.tool.name,
+  definition: submission.tool.definition,
+  principal: requester.principal,
+  agent: requester.agent,
+  run: requester.run,
+  policy: submission.policy.hash,
+});
+
+/** A refusal before a request exists: journaled with its code, counted where it is one of those in a row. */
+async function refuse(parts: DeskParts, ruled: Ruled, refusal: Refusal): Promise<Ruling> {
+  const counted = refusal.code === "denied" || refusal.code === "not_granted";
+  const rows = counted ? await countRefusal(parts, ruled.requester, ruled.submission.tool.name) : [];
+  await parts.journal.write({ node: [draft("call.denied", { ...named(ruled), code: refusal.code })], rows });
+  return refused(refusal);
+}
+
+/** The same call id came before: the same call finds its request, another call under its name is refused. */
+async function repeated(parts: DeskParts, ruled: Ruled): Promise<Ruling | undefined> {
+  if (!ruled.submission.idGiven) return undefined;
+  const row = await parts.store.row("call", callRowKey(parts, ruled));
+  if (row === undefined) return undefined;
+  if (row.value.callKey !== ruled.callKey()) return refuse(parts, ruled, { code: "duplicate_id" });
+  const stored = await lookThrough(parts, String(row.value.request));
+  return stored === undefined ? refused({ code: "duplicate_id" }) : { ruling: "repeated", standing: standingFrom(stored) };
+}
+
+function judge(parts: DeskParts, { submission, facts }: Ruled): Verdict {
+  const killed = parts.kills.isKilled(killScopes(parts.tenant, submission.tool.name, submission.requester));
+  return ruleOn(submission.policy, {
+    facts,
+    edits: submission.edits,
+    killed,
+    denied: submission.denied,
+    holds: submission.holds,
+    allowedByOpinion: submission.allowedByOpinion,
+  });
+}
+
+/** What answers all holds without a person, if each permits it: a live window, or an exemption that says exactly true. */
+async function answered(
+  parts: DeskParts,
+  ruled: Ruled,
+  holds: readonly Hold[],
+): Promise<{ how: "window" | "exempt"; rows: readonly RowChange[]; node: readonly NodeDraft[] } | undefined> {
+  const { submission, requester, callKey, now, facts } = ruled;
+  const row =
+    submission.windows === "on" ? await windowFor(parts, { who: requester, callKey: callKey(), now }, holds) : undefined;
+  if (row !== undefined)
+    return {
+      how: "window",
+      rows: [useWindow(row)],
+      node: [draft("window.used", { ...named(ruled), window: String(row.value.id) })],
+    };
+  if (requester.shared || holds.some((hold) => !hold.clause.exemptible)) return undefined;
+  const exempt = exemptBy(parts.exemptions.values(), facts, now);
+  if (exempt === undefined) return undefined;
+  exempt.uses += 1;
+  return {
+    how: "exempt",
+    rows: [],
+    node: [draft("exemption.used", { ...named(ruled), exemption: exempt.id, name: exempt.name })],
+  };
+}
+
+function prerequisites({ submission, facts }: Ruled): readonly Prerequisite[] {
+  const own = submission.requires === undefined ? [] : [submission.requires];
+  return [...own, ...requiredBy(submission.policy, facts)].map((requires) => prerequisite(requires, submission.tool.name));
+}
+
+const GRANT_DEFINITION = "holdpoint/grant";
+
+/** The question of a missing grant: a request of its own kind, asked first. */
+function grantQuestion(parts: DeskParts, ruled: Ruled, wanted: Prerequisite): Question {
+  const { submission, requester } = ruled;
+  const hold = { ...holdOf("grant", {}, { exemptible: false, message: undefined }), deadline: submission.deadline };
+  const tool = { name: GRANT_DEFINITION, origin: "code", definition: submission.tool.definition };
+  const args = { scope: wanted.scope, length: wanted.length, tool: submission.tool.name };
+  const call = { id: `${submission.call.id}:grant:${wanted.scope}`, tool, arguments: args, secrets: [] };
+  return {
+    kind: "grant",
+    call,
+    terms: joinedTerms(parts, { ...submission, editable: [] }, [{ ...hold, graded: false }]),
+    effect: null,
+    callKey: callKeyOf(parts.runtime, {
+      tenant: parts.tenant,
+      tool,
+      bindings: { run: requester.run ?? "" },
+      arguments: args,
+      ignore: [],
+    }),
+    message: `Grant "${wanted.scope}" for ${Math.round(wanted.length / 1000)} s: any arguments, until it ends`,
+  };
+}
+
+function saltsFor(parts: DeskParts, submission: Submission): Salts {
+  return Object.fromEntries(
+    secretsIn(submission.call.arguments, submission.secrets).map((pointer) => [pointer, parts.runtime.ids.token()]),
+  );
+}
+
+/** Stores the request with its terms, then tells people: recorded before it takes effect (P-10). */
+async function hold(
+  parts: DeskParts,
+  ruled: Ruled,
+  asked: { question: Question; salts: Salts; holds: readonly Hold[] },
+): Promise<Ruling> {
+  const { submission, requester, now, callKey } = ruled;
+  const { question } = asked;
+  const plan = await parts.dispatcher.plan({
+    terms: question.terms,
+    requester,
+    grade: submission.grade,
+    wait: submission.wait,
+    holds: asked.holds,
+    channels: submission.channels,
+  });
+  if (plan === undefined) return refuse(parts, ruled, { code: "no_approver" });
+  const { record, payload } = opened(parts, question, { asker: submission, requester, now });
+  const callRow: RowChange[] =
+    submission.idGiven && question.kind === "call"
+      ? [{ kind: "call", key: callRowKey(parts, ruled), expect: null, next: { request: record.id, callKey: callKey() } }]
+      : [];
+  const created = {
+    event: "request.created" as const,
+    actor: null,
+    data: { ...named(ruled), kind: question.kind, digest: record.digest, terms: record.termsHash, decideBy: record.decideBy },
+  };
+  parts.open.set(record.id, {
+    salts: asked.salts,
+    revalidate: submission.revalidate,
+    policy: submission.policy,
+    tier: submission.tier,
+    edits: submission.edits,
+    ignore: submission.ignore,
+    windows: submission.windows,
+    channels: plan.channels,
+    requester: submission.requester,
+  });
+  const written = await parts.journal.write({
+    records: [{ before: null, next: record, drafts: [created] }],
+    rows: [payloadRow(payload, null), ...callRow],
+  });
+  if (!written.ok) {
+    parts.open.delete(record.id);
+    return refused({
+      code: written.why === "clock_skew" ? "clock_skew" : written.why === "conflict" ? "duplicate_id" : "store_unavailable",
+    });
+  }
+  parts.dispatcher.begin({ record: written.records[0] ?? record, payload }, plan);
+  return { ruling: "held", request: record.id, kind: record.kind, decideBy: record.decideBy };
+}
+
+/** Stations 5 and 6 for a call that wants a person. */
+async function askPerson(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]): Promise<Ruling> {
+  const { submission, requester, callKey, now } = ruled;
+  const before = await refusedBefore(parts, { who: requester, callKey: callKey(), tool: submission.tool.name, now });
+  if (before !== undefined) return refuse(parts, ruled, { code: before });
+  const without = await answered(parts, ruled, holds);
+  if (without !== undefined) {
+    const { rows, node, how } = without;
+    const written = await parts.journal.write({
+      rows,
+      node,
+      unlessKilled: killScopes(parts.tenant, submission.tool.name, submission.requester),
+    });
+    return written.ok
+      ? { ruling: "allow", how }
+      : written.why === "conflict"
+        ? askPerson(parts, ruled, holds)
+        : refused({ code: codeOfCommit(written.why) });
+  }
+  if (submission.policy.mode === "no-ask") return refuse(parts, ruled, { code: "no_approver" });
+  const salts = saltsFor(parts, submission);
+  if (Object.keys(salts).length > 0 && submission.wait !== "block") return refuse(parts, ruled, { code: "cannot_seal" });
+  return hold(parts, ruled, { question: questionOf(parts, submission, { holds, callKey: callKey(), salts }), salts, holds });
+}
+
+const codeOfCommit = (why: "too_late" | "too_early" | "killed" | "clock_skew"): RefusalCode =>
+  why === "killed" ? "killed" : why === "clock_skew" ? "clock_skew" : "store_unavailable";
+
+async function allow(parts: DeskParts, ruled: Ruled, by: string): Promise<Ruling> {
+  if (ruled.submission.policy.record !== "calls") return { ruling: "allow", how: "allowed" };
+  const { submission } = ruled;
+  const written = await parts.journal.write({
+    node: [draft("call.allowed", { ...named(ruled), by })],
+    unlessKilled: killScopes(parts.tenant, submission.tool.name, submission.requester),
+  });
+  if (written.ok) return { ruling: "allow", how: "allowed" };
+  return refused({ code: written.why === "conflict" ? "journal_unavailable" : codeOfCommit(written.why) });
+}
+
+async function rule(parts: DeskParts, ruled: Ruled): Promise<Ruling> {
+  const verdict = judge(parts, ruled);
+  if (verdict.verdict === "deny")
+    return refuse(parts, ruled, { code: verdict.code, ...(verdict.reason === undefined ? {} : { reason: verdict.reason }) });
+  const again = await repeated(parts, ruled);
+  if (again !== undefined) return again;
+  const wanted = await missingGrant(parts, ruled.requester, { prerequisites: prerequisites(ruled), now: ruled.now });
+  if (wanted !== undefined) {
+    if (ruled.submission.policy.mode === "no-ask") return refuse(parts, ruled, { code: "no_approver" });
+    const question = grantQuestion(parts, ruled, wanted);
+    const before = await refusedBefore(parts, {
+      who: ruled.requester,
+      callKey: question.callKey,
+      tool: question.call.tool.name,
+      now: ruled.now,
+    });
+    if (before !== undefined) return refuse(parts, ruled, { code: "not_granted" });
+    return hold(parts, ruled, { question, salts: {}, holds: [] });
+  }
+  return verdict.verdict === "ask" ? askPerson(parts, ruled, verdict.holds) : allow(parts, ruled, verdict.by);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/**
+ * Stations 4 to 6 of a call: ruled, remembered, asked. Any fault on the way refuses with a code that says which (P-15).
+ */
+export async function submit(parts: DeskParts, submission: Submission): Promise<Ruling> {
+  try {
+    if (parts.kills.due) await parts.kills.look();
+    const requester = requesterRecord(submission.requester);
+    const { call, tool, bindings, ignore } = submission;
+    const ruled: Ruled = {
+      submission,
+      requester,
+      now: await parts.store.now(),
+      facts: { tool: tool.name, tier: submission.tier, arguments: call.arguments, requester: submission.requester },
+      callKey: once(() => callKeyOf(parts.runtime, { tenant: parts.tenant, tool, bindings, arguments: call.arguments, ignore })),
+    };
+    return await rule(parts, ruled);
+  } catch (thrown) {
+    return refused(faultOf(parts, thrown));
+  }
+}
+
+/** What an error of ours or of a part amounts to for the model; never an allow. */
+export function faultOf(parts: DeskParts, thrown: unknown): Refusal {
+  const code: RefusalCode = isHoldpointError(thrown) ? (thrown.code as RefusalCode) : "policy_error";
+  const problem = thrown instanceof Error ? thrown.message : "something that is not an error was thrown";
+  parts.runtime.log.error("a call could not be judged", { code, problem });
+  parts.events.emit({ type: "error", where: "desk", code, problem });
+  return { code };
+}

@@ -1,0 +1,21 @@
+import type { Directory } from "./ports/directory.ts";
+
+/** Groups nested deeper than this are a circle. */
+const DEPTH = 8;
+
+/**
+ * The directory that a policy's `approvers` are: groups of principals, channel identities and other groups. A group
+ * that nobody defined holds nobody (P-14).
+ */
+export function groupDirectory(groups: () => ReadonlyMap<string, readonly string[]>): Directory {
+  const inside = (selector: string, person: { readonly principal: string; readonly as: string }, depth: number): boolean => {
+    if (selector === person.principal || selector === person.as) return true;
+    if (depth > DEPTH) return false;
+    return (groups().get(selector) ?? []).some((member) => inside(member, person, depth + 1));
+  };
+  return {
+    principalOf: async () => undefined,
+    holds: async (selector, person) => inside(selector, person, 0),
+    ownerOf: async () => undefined,
+  };
+}

@@ -1,0 +1,148 @@
+import { isHoldpointError } from "../errors.ts";
+import { sameJson } from "../json.ts";
+import type { JsonObject } from "../json-value.ts";
+import { type Edited, type Outcome, refusedOutcome, unknownOutcome } from "../outcome.ts";
+import type { Claimed, Refusal, Standing, Submission } from "../ports/desk.ts";
+import { digestOf, partsOf } from "../request-hash.ts";
+import { TIMES } from "../desk/parts.ts";
+import { bind } from "./bind.ts";
+import { execute, type Ran } from "./execute.ts";
+import { type Incoming, withSecrets } from "./judge.ts";
+import type { GateParts } from "./parts.ts";
+
+/** Waits for a held request; an abort of the caller withdraws it, so that nothing runs for nobody. */
+export async function waitFor(parts: GateParts, id: string, submission: Submission): Promise<Standing | Refusal> {
+  parts.opened.add(id);
+  try {
+    return await parts.desk.await(id, submission.signal);
+  } catch (thrown) {
+    if (submission.signal.aborted) {
+      await parts.desk.cancel(id, "abort", submission.requester);
+      const standing = await parts.desk.standing(id);
+      return standing?.refusal ?? { code: "cancelled" };
+    }
+    parts.runtime.log.error("waiting for a decision failed", {
+      request: id,
+      problem: thrown instanceof Error ? thrown.message : "not an error",
+    });
+    return { code: isHoldpointError(thrown) ? "store_unavailable" : "policy_error" };
+  } finally {
+    parts.opened.delete(id);
+  }
+}
+
+export const isRefusal = (said: Standing | Refusal): said is Refusal => !("record" in said);
+
+/** The arguments that will run after an edit: checked again here, whoever checked them where the edit was made. */
+async function editedArguments(submission: Submission, standing: Standing): Promise<JsonObject | undefined> {
+  if (standing.edited === undefined || standing.arguments === null) return submission.call.arguments;
+  const again = await submission.revalidate?.(standing.arguments);
+  if (again?.ok !== true || again.denied !== undefined || !sameJson(again.arguments, standing.arguments)) return undefined;
+  const demanded = standing.record.terms.clauses.map((clause) => ({ ...clause, by: "", assurance: "" }));
+  const added = again.holds.filter(
+    (hold) => !demanded.some((clause) => sameJson(clause as never, { ...hold.clause, by: "", assurance: "" } as never)),
+  );
+  return added.length > 0 ? undefined : withSecrets(standing.arguments, submission.call.arguments, submission.secrets);
+}
+
+/** The gate's own last look at the bytes in its hand; the desk has looked at them too. */
+const isWhatWasApproved = (parts: GateParts, standing: Standing, args: JsonObject): boolean =>
+  standing.record.call.secrets.length > 0 ||
+  digestOf(parts.runtime.crypto, partsOf(standing.record, args)) === standing.record.digest;
+
+/** Keeps a claim alive while the tool runs; an executor that dies stops renewing, and the claim is found out. */
+function renewing(parts: GateParts, id: string, token: string): () => void {
+  let cancel = (): void => undefined;
+  const again = (): void => {
+    cancel = parts.runtime.clock.after(TIMES.claimRenewal, () => {
+      parts.desk.renew(id, parts.runtime.ids.process, token).then(again, (thrown: unknown) => {
+        parts.runtime.log.error("a claim could not be renewed", {
+          request: id,
+          problem: thrown instanceof Error ? thrown.message : "not an error",
+        });
+        again();
+      });
+    });
+  };
+  again();
+  return () => cancel();
+}
+
+async function record(parts: GateParts, id: string, ended: { token: string; ran: Ran }): Promise<void> {
+  const { token, ran } = ended;
+  const errorCode = ran.as === "failed" ? "failed" : ran.as === "lost" ? "timeout" : undefined;
+  try {
+    const done = await parts.desk.complete(id, token, {
+      status: ran.as === "ran" ? "succeeded" : "failed",
+      observedBy: "executor",
+      ...(ran.as === "ran" ? { value: ran.value } : {}),
+      ...(errorCode === undefined ? {} : { errorCode }),
+    });
+    if (!done) parts.runtime.log.error("an outcome came after its claim was given up", { request: id });
+  } catch (thrown) {
+    parts.runtime.log.error("an outcome could not be recorded; the call did run", {
+      request: id,
+      problem: thrown instanceof Error ? thrown.message : "not an error",
+    });
+  }
+}
+
+const outcomeOf = (tool: string, ran: Ran, facts: { request: string; edited: Edited | undefined }): Outcome => {
+  const { request } = facts;
+  const edited = facts.edited === undefined ? {} : { edited: facts.edited };
+  if (ran.as === "lost") return unknownOutcome(tool, request);
+  return ran.as === "ran"
+    ? { status: "ran", value: ran.value, how: "approved", request, ...edited }
+    : { status: "failed", error: ran.error, how: "approved", request, ...edited };
+};
+
+/** Stations 9 to 11 for an approved request. The one place where a person's yes lets a tool run. */
+export async function runApproved(
+  parts: GateParts,
+  incoming: Incoming,
+  approved: { submission: Submission; standing: Standing },
+): Promise<Outcome> {
+  const { submission, standing } = approved;
+  const { id } = standing.record;
+  const tool = submission.tool.name;
+  const args = await editedArguments(submission, standing);
+  if (args === undefined) {
+    await parts.desk.cancel(id, "invalid_edit", submission.requester);
+    return refusedOutcome(tool, { code: "invalid_edit" }, id);
+  }
+  const bindings = await bind(parts.runtime.surroundings, incoming.descriptor.binds, args);
+  const identity = parts.known(incoming.known.tool.name)?.identity ?? incoming.known.identity;
+  const claimed: Claimed = await parts.desk.claim(id, {
+    holder: parts.runtime.ids.process,
+    requester: submission.requester,
+    tool: identity,
+    arguments: args,
+    bindings,
+  });
+  if (!claimed.ok) return refusedOutcome(tool, claimed.refusal, id);
+  if (claimed.digest !== standing.record.digest || !isWhatWasApproved(parts, standing, args)) {
+    await record(parts, id, { token: claimed.token, ran: { as: "failed", error: new Error("not what was approved") } });
+    return refusedOutcome(tool, { code: "context_changed" }, id);
+  }
+  const stop = renewing(parts, id, claimed.token);
+  const ran = await execute(parts.runtime, {
+    tool: incoming.known.tool,
+    arguments: args,
+    requester: submission.requester,
+    request: id,
+    signal: submission.signal,
+  });
+  stop();
+  await record(parts, id, { token: claimed.token, ran });
+  return outcomeOf(tool, ran, { request: id, edited: standing.edited });
+}
+
+const ENDED: Readonly<Record<string, true>> = { succeeded: true, failed: true, indeterminate: true, claimed: true };
+
+/** What a call that came before amounts to: its recorded outcome, never a second run (P-03). */
+export function outcomeOfRepeat(tool: string, standing: Standing): Outcome {
+  const { id } = standing.record;
+  if (standing.refusal !== undefined) return refusedOutcome(tool, standing.refusal, id);
+  if (ENDED[standing.status] === true) return unknownOutcome(tool, id);
+  return refusedOutcome(tool, { code: "duplicate_id" }, id);
+}

@@ -1,0 +1,203 @@
+import { commonPart, EVERYTHING } from "../editable.ts";
+import type { JsonObject } from "../json-value.ts";
+import { at, replaceAt } from "../pointer.ts";
+import type { CallFacts, PolicySnapshot } from "../policy.ts";
+import type { Hold, Refusal, Revalidated, Submission } from "../ports/desk.ts";
+import { ruleOn } from "../rule.ts";
+import type { Requester } from "../tool-call.ts";
+import { bind } from "./bind.ts";
+import { floorsOf } from "./floor.ts";
+import { type Descriptor, describe, type KnownTool } from "./know.ts";
+import { hearAll } from "./opinion.ts";
+import type { GateParts, Scope } from "./parts.ts";
+import { receive } from "./receive.ts";
+import { validate } from "./validate.ts";
+
+/** A call on its way through the gate's stations. */
+export interface Incoming {
+  readonly known: KnownTool;
+  readonly descriptor: Descriptor;
+  readonly requester: Requester;
+  /** The run's own scope first, its parents' after it. */
+  readonly scopes: readonly [Scope, ...Scope[]];
+}
+
+/** A call that stations 1 to 3 let through. */
+export interface Checked {
+  readonly arguments: JsonObject;
+  readonly notes: readonly string[];
+}
+
+export type CheckedOrNot = ({ readonly ok: true } & Checked) | { readonly ok: false; readonly refusal: Refusal };
+
+/** Stations 1 and 3: received and validated. */
+export async function check(parts: GateParts, incoming: Incoming, given: unknown): Promise<CheckedOrNot> {
+  const received = receive(given, incoming.known.schema);
+  if (!received.ok) return received;
+  const validated = await validate(parts.runtime, incoming.known.tool.input, received.arguments);
+  return validated.ok ? { ok: true, arguments: validated.arguments, notes: received.notes } : validated;
+}
+
+export const factsOf = (incoming: Incoming, args: JsonObject): CallFacts => ({
+  tool: incoming.descriptor.name,
+  tier: incoming.descriptor.tier,
+  arguments: args,
+  requester: incoming.requester,
+});
+
+interface FromScopes {
+  readonly holds: readonly Hold[];
+  readonly denied: Submission["denied"];
+}
+
+const inChannels = (holds: readonly Hold[], channels: readonly string[] | undefined): readonly Hold[] =>
+  channels === undefined ? holds : holds.map((hold) => (hold.channels === undefined ? { ...hold, channels } : hold));
+
+/**
+ * What the scopes around a call say of it: each may deny, and only those that ask are asked, their demands joined, so
+ * that a child can never weaken its parent (P-17).
+ */
+function fromScopes(incoming: Incoming, args: JsonObject, floors: readonly Hold[]): FromScopes {
+  const [own, ...parents] = incoming.scopes;
+  const facts = factsOf(incoming, args);
+  const judged = (policy: PolicySnapshot, holds: readonly Hold[]) => {
+    const { tier, edits = false } = describe(incoming.known.tool, policy);
+    return ruleOn(policy, { facts: { ...facts, tier }, edits, killed: false, denied: undefined, holds, allowedByOpinion: false });
+  };
+  const inner = own.asks === "deny" ? judged(own.policy, floors) : undefined;
+  if (inner?.verdict === "ask") return { holds: [], denied: { by: "the child's own scope asks, and may not" } };
+  const holds: Hold[] = [];
+  for (const scope of parents) {
+    const verdict = judged(scope.policy, []);
+    if (verdict.verdict === "deny")
+      return { holds: [], denied: { by: "parent", ...(verdict.reason === undefined ? {} : { reason: verdict.reason }) } };
+    if (verdict.verdict === "ask") holds.push(...inChannels(verdict.holds, scope.channels));
+  }
+  return { holds, denied: undefined };
+}
+
+export interface Weighed extends FromScopes {
+  readonly allows: boolean;
+  readonly arguments: JsonObject;
+}
+
+/** What the gate's own code says before the desk rules: floors, opinions, parents. */
+async function weigh(
+  parts: GateParts,
+  incoming: Incoming,
+  args: JsonObject,
+): Promise<{ ok: true; weighed: Weighed } | { ok: false; refusal: Refusal }> {
+  const heard = await hearAll(
+    incoming.scopes.flatMap(({ policy }) => policy.opinions),
+    factsOf(incoming, args),
+  );
+  const changed =
+    heard.arguments === args ? { ok: true as const, arguments: args } : await check(parts, incoming, heard.arguments);
+  if (!changed.ok) return changed;
+  const floors = floorsOf(incoming.descriptor, changed.arguments, incoming.requester);
+  const around = fromScopes(incoming, changed.arguments, floors);
+  const own = inChannels([...floors, ...heard.holds], incoming.scopes[0].channels);
+  return {
+    ok: true,
+    weighed: {
+      arguments: changed.arguments,
+      allows: heard.allows,
+      denied: heard.denied ?? around.denied,
+      holds: [...own, ...around.holds],
+    },
+  };
+}
+
+/** Secrets stand as commitments wherever a person edits; the values they commit to are put back before anything is checked. */
+export const withSecrets = (edited: JsonObject, original: JsonObject, secrets: readonly string[]): JsonObject =>
+  secrets.reduce<JsonObject>((args, pointer) => {
+    const value = at(original, pointer);
+    return value === undefined || at(args, pointer) === undefined ? args : (replaceAt(args, pointer, value) as JsonObject);
+  }, edited);
+
+export interface SubmissionOptions {
+  readonly id: string | undefined;
+  readonly statement: string | undefined;
+  readonly signal: Submission["signal"];
+  readonly wait: Submission["wait"];
+}
+
+/** How this gate checks an edit of this call: the same stations again, on the edited arguments. */
+function revalidator(parts: GateParts, incoming: Incoming, original: JsonObject): (edited: JsonObject) => Promise<Revalidated> {
+  const secrets = incoming.descriptor.secrets ?? [];
+  return async (edited) => {
+    const full = withSecrets(edited, original, secrets);
+    const checked = await check(parts, incoming, full);
+    if (!checked.ok)
+      return {
+        ok: false,
+        code: checked.refusal.code,
+        pointer: checked.refusal.pointer ?? "",
+        problem: checked.refusal.problem ?? "the edit could not be checked",
+      };
+    const said = await weigh(parts, incoming, checked.arguments);
+    if (!said.ok)
+      return {
+        ok: false,
+        code: said.refusal.code,
+        pointer: said.refusal.pointer ?? "",
+        problem: said.refusal.problem ?? "the edit could not be checked",
+      };
+    const bindings = await bind(parts.runtime.surroundings, incoming.descriptor.binds, said.weighed.arguments);
+    const shown = withSecrets(said.weighed.arguments, edited, secrets);
+    return { ok: true, arguments: shown, holds: said.weighed.holds, denied: said.weighed.denied, bindings };
+  };
+}
+
+export type Prepared = { readonly ok: true; readonly submission: Submission } | { readonly ok: false; readonly refusal: Refusal };
+
+/** Stations 1 to 3 done, everything that the desk needs to rule put together. */
+export async function prepare(
+  parts: GateParts,
+  incoming: Incoming,
+  call: Checked & { readonly options: SubmissionOptions },
+): Promise<Prepared> {
+  const said = await weigh(parts, incoming, call.arguments);
+  if (!said.ok) return said;
+  const { weighed } = said;
+  const { descriptor, known, requester, scopes } = incoming;
+  const { id, statement, signal, wait } = call.options;
+  const rewritten =
+    weighed.arguments === call.arguments
+      ? []
+      : ["our own code changed what the agent asked for; what is shown is what would run"];
+  return {
+    ok: true,
+    submission: {
+      call: { id: id ?? parts.runtime.ids.request(), tool: descriptor.name, arguments: weighed.arguments },
+      idGiven: id !== undefined,
+      tool: known.identity,
+      tier: descriptor.tier,
+      impact: descriptor.impact ?? "default",
+      edits: descriptor.edits === true,
+      effect: descriptor.effect,
+      holds: weighed.holds,
+      denied: weighed.denied,
+      allowedByOpinion: weighed.allows,
+      requires: descriptor.requires,
+      secrets: descriptor.secrets ?? [],
+      editable: commonPart(descriptor.editable ?? EVERYTHING, EVERYTHING),
+      ignore: descriptor.ignore ?? [],
+      schema: known.schema,
+      revalidate: revalidator(parts, incoming, weighed.arguments),
+      bindings: await bind(parts.runtime.surroundings, descriptor.binds, weighed.arguments),
+      requester,
+      proof: parts.proof,
+      grade: parts.grade,
+      statement,
+      notes: [...call.notes, ...rewritten],
+      policy: scopes[0].policy,
+      wait,
+      deadline: parts.deadline,
+      windows: parts.windows,
+      channels: scopes[0].channels ?? parts.channels,
+      renewer: parts.runtime.ids.process,
+      signal,
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { DeclarationError } from "../errors.ts";
+import { prerequisite } from "../grant.ts";
+import { type Hash, hashOf } from "../hash.ts";
+import { confirmationOf, holdOf } from "../hold.ts";
+import { copyJson } from "../json.ts";
+import { messageFault } from "../briefing.ts";
+import type { JsonObject } from "../json-value.ts";
+import { commonPart, EVERYTHING } from "../editable.ts";
+import { parsePointer } from "../pointer.ts";
+import type { PolicySnapshot } from "../policy.ts";
+import type { Crypto } from "../ports/runtime.ts";
+import {
+  type Confirmation,
+  IMPACTS,
+  type InputSchema,
+  type Tool,
+  type ToolDescriptor,
+  type ToolIdentity,
+  TIERS,
+} from "../tool-call.ts";
+
+/** ASCII names only: a name that looks like another is not another's tool (A08), and none can carry a line break (A17). */
+const NAME = /^[A-Za-z0-9_.:@-]+(?:\/[A-Za-z0-9_.:@-]+)*$/;
+const NAME_LENGTH = 256;
+
+/** A declared tool, checked once. */
+export interface KnownTool {
+  readonly tool: Tool;
+  readonly identity: ToolIdentity;
+  /** JSON Schema of the input where one is known. */
+  readonly schema: JsonObject | null;
+}
+
+/** A tool as this run's policy sees it: what code says, refined by what the policy says. */
+export interface Descriptor extends Omit<ToolDescriptor, "confirm"> {
+  /** Floors: of the code, then of each policy entry that has one. All hold. */
+  readonly floors: readonly { readonly by: string; readonly confirm: Confirmation }[];
+}
+
+export const isStandardSchema = (schema: InputSchema): schema is Extract<InputSchema, { "~standard": unknown }> =>
+  "~standard" in schema && typeof schema["~standard"] === "object";
+
+type Convertible = {
+  toJSONSchema?: () => unknown;
+  "~standard"?: { jsonSchema?: { input?: (options: { target: string }) => unknown } };
+};
+
+/** The JSON Schema behind an input schema, where its library can say; it goes into the definition and the edit form. */
+export function jsonSchemaOf(input: InputSchema | undefined): JsonObject | null {
+  if (input === undefined) return null;
+  try {
+    if (!isStandardSchema(input)) return copyJson(input) as JsonObject;
+    const library = input as Convertible;
+    const schema = library["~standard"]?.jsonSchema?.input?.({ target: "draft-2020-12" }) ?? library.toJSONSchema?.();
+    return schema === undefined ? null : (copyJson(schema) as JsonObject);
+  } catch {
+    return null;
+  }
+}
+
+const oneOf = (tool: string, member: string, check: { value: unknown; allowed: readonly string[] }): void => {
+  if (check.value !== undefined && !check.allowed.includes(check.value as string)) {
+    throw new DeclarationError(`tool "${tool}": ${member} "${String(check.value)}" is not one of ${check.allowed.join(", ")}`);
+  }
+};
+
+function checkPointers(tool: string, member: string, pointers: readonly string[]): void {
+  for (const pointer of pointers) {
+    try {
+      parsePointer(pointer);
+    } catch (thrown) {
+      throw new DeclarationError(`tool "${tool}": ${member} "${pointer}" is not a JSON pointer; write "/name"`, {
+        cause: thrown,
+      });
+    }
+  }
+}
+
+function checkConfirmation(name: string, confirm: ToolDescriptor["confirm"], schema: JsonObject | null): void {
+  const confirmation = confirmationOf(confirm);
+  if (confirmation === undefined) return;
+  if (typeof confirmation !== "object" || confirmation === null)
+    throw new DeclarationError(`tool "${name}": confirm is true, a message or an object`);
+  holdOf("tool", confirmation, { exemptible: true, message: undefined });
+  const fault = typeof confirmation.message === "string" ? messageFault(confirmation.message, schema) : undefined;
+  if (fault !== undefined) throw new DeclarationError(`tool "${name}": ${fault}`);
+}
+
+/**
+ * Checks a declaration and names the tool for hashes.
+ * @throws DeclarationError naming tool, member and fix; nothing is registered then
+ */
+export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
+  const { name } = tool;
+  if (typeof name !== "string" || name.length > NAME_LENGTH || !NAME.test(name)) {
+    throw new DeclarationError(
+      `a tool name is ASCII letters, digits and _ . : @ - in parts joined by "/", not ${JSON.stringify(String(name).slice(0, 60))}`,
+    );
+  }
+  if (typeof tool.run !== "function") throw new DeclarationError(`tool "${name}": give it a run function`);
+  oneOf(name, "tier", { value: tool.tier, allowed: TIERS });
+  oneOf(name, "impact", { value: tool.impact, allowed: IMPACTS });
+  const schema = jsonSchemaOf(tool.input);
+  checkConfirmation(name, tool.confirm, schema);
+  if (tool.requires !== undefined) prerequisite(tool.requires, name);
+  checkPointers(name, "secrets", tool.secrets ?? []);
+  checkPointers(name, "editable", tool.editable ?? []);
+  checkPointers(name, "ignore", tool.ignore ?? []);
+  checkPointers(name, "binds", [...(tool.binds?.paths ?? []), ...(tool.binds?.files ?? [])]);
+  return { tool, schema, identity: { name, origin: tool.origin ?? "code", definition: definitionOf(tool, schema, crypto) } };
+}
+
+const definitionOf = (tool: Tool, input: JsonObject | null, crypto: Crypto): Hash =>
+  hashOf(crypto, {
+    type: "holdpoint/definition/v1",
+    server: null,
+    tool: { name: tool.name, input, version: tool.version ?? null },
+  });
+
+/** What the policy's entries make of a tool; later entries refine earlier ones, and their floors add up. */
+export function describe(tool: ToolDescriptor, policy: PolicySnapshot): Descriptor {
+  const { confirm, ...rest } = tool;
+  const own = confirmationOf(confirm);
+  let descriptor: Descriptor = { ...rest, floors: own === undefined ? [] : [{ by: "tool", confirm: own }] };
+  for (const { glob, entry } of policy.entries) {
+    if (!glob.matches(tool.name)) continue;
+    const { match: _match, confirm: more, message: _message, editable, secrets, ...refined } = entry;
+    const floor = confirmationOf(more);
+    descriptor = {
+      ...descriptor,
+      ...refined,
+      ...(editable === undefined ? {} : { editable: commonPart(descriptor.editable ?? EVERYTHING, editable) }),
+      ...(secrets === undefined ? {} : { secrets: [...(descriptor.secrets ?? []), ...secrets] }),
+      floors: floor === undefined ? descriptor.floors : [...descriptor.floors, { by: "policy", confirm: floor }],
+    };
+  }
+  return descriptor;
+}

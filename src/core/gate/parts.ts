@@ -1,0 +1,34 @@
+import type { LocalDesk } from "../desk/local-desk.ts";
+import type { EventStream } from "../desk/events.ts";
+import type { PolicySnapshot } from "../policy.ts";
+import type { Desk } from "../ports/desk.ts";
+import type { Runtime } from "../ports/runtime.ts";
+import type { Grade, RequesterProof } from "../request.ts";
+import type { KnownTool } from "./know.ts";
+
+/** What the runs of one gate share. */
+export interface GateParts {
+  readonly runtime: Runtime;
+  readonly desk: Desk;
+  /** The desk where it is in this process; `undefined`: it is elsewhere. */
+  readonly local: LocalDesk | undefined;
+  readonly events: EventStream;
+  readonly deadline: number | undefined;
+  readonly windows: "on" | "off";
+  /** Channels in order of preference; empty: the first that can. */
+  readonly channels: readonly string[];
+  readonly grade: Grade;
+  readonly proof: RequesterProof;
+  known(tool: unknown): KnownTool | undefined;
+  /** Runs one physical tool at a time (design, section 4.10). */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  /** Requests that this gate opened and that have not ended. */
+  readonly opened: Set<string>;
+}
+
+/** One scope of authority around a call: the run's own, and each parent's. */
+export interface Scope {
+  readonly policy: PolicySnapshot;
+  readonly asks: "parent" | "own" | "deny";
+  readonly channels: readonly string[] | undefined;
+}

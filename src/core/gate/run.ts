@@ -1,0 +1,402 @@
+import { DeclarationError } from "../errors.ts";
+import { thaw } from "../desk/events.ts";
+import type { JsonObject } from "../json-value.ts";
+import { type Outcome, refusedOutcome, valueOf } from "../outcome.ts";
+import type { Mode, PolicySnapshot } from "../policy.ts";
+import type { Ruling, Standing, Submission } from "../ports/desk.ts";
+import type { Aborter } from "../ports/runtime.ts";
+import { freesByName, ruleOn, type Verdict } from "../rule.ts";
+import type { AbortLike, Requester, Tool } from "../tool-call.ts";
+import { bind } from "./bind.ts";
+import { execute, type Ran } from "./execute.ts";
+import { isRefusal, outcomeOfRepeat, runApproved, waitFor } from "./held.ts";
+import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
+import { describe, type KnownTool } from "./know.ts";
+import type { GateParts, Scope } from "./parts.ts";
+import type { GatedTool } from "./tool.ts";
+import { sameJson } from "../json.ts";
+
+export interface CallOptions {
+  /** The caller's own name for this call: the same id with the same call is the same request, never a second run. */
+  readonly id?: string;
+  readonly signal?: AbortLike;
+  /** The agent's own words; shown as its claim, at most 2,000 characters. */
+  readonly statement?: string;
+}
+
+export interface ChildOptions {
+  /** The name of the agent this run is for; it is added to the path that cards show. */
+  readonly path: string;
+  /** Who is asked where the child's own scope asks: its parent's people, its own channels, or nobody (denied). */
+  readonly asks: "parent" | "own" | "deny";
+  /** The child's own policy. Default: its parent's. It can only tighten. */
+  readonly policy?: PolicySnapshot;
+  readonly channels?: readonly string[];
+}
+
+/** A request that is open and that the caller will run by itself. */
+export interface Submitted {
+  readonly id: string;
+  readonly settled: Promise<Standing>;
+}
+
+/** What the stations say of a call, asking nobody. */
+export interface Check {
+  readonly verdict: Verdict["verdict"] | "refused";
+  readonly stations: readonly { readonly station: string; readonly said: string }[];
+}
+
+/** One agent run: policy and mode frozen when it starts, refusals remembered while it lasts, everything withdrawn when it ends. */
+export interface Run extends AsyncDisposable {
+  readonly requester: Requester;
+  /** The tool's own value. @throws Refused, Suspended, Unknown, or what the tool itself threw */
+  call<Args, Value>(tool: GatedTool<Args, Value>, args: Args, options?: CallOptions): Promise<Value>;
+  call(tool: string, args: unknown, options?: CallOptions): Promise<unknown>;
+  /** The outcome, whatever it is; never throws for a call. */
+  try<Args, Value>(tool: GatedTool<Args, Value>, args: Args, options?: CallOptions): Promise<Outcome<Value>>;
+  try(tool: string, args: unknown, options?: CallOptions): Promise<Outcome>;
+  /** Station by station, asking nobody and changing nothing. */
+  check(tool: GatedTool | string, args: unknown): Promise<Check>;
+  /** Opens the request and runs nothing. @throws Refused where nothing was opened */
+  submit(tool: GatedTool | string, args: unknown, options?: CallOptions): Promise<Submitted>;
+  /** Would an ask for this call reach somebody? */
+  available(tool: GatedTool | string, args: unknown): Promise<boolean>;
+  child(options: ChildOptions): Run;
+}
+
+interface Lane {
+  readonly known: KnownTool;
+  readonly incoming: Incoming;
+  /** Freed by its name: arguments go to the tool untouched. */
+  readonly free: boolean;
+}
+
+const resultWords: Readonly<Record<Ran["as"], string>> = { ran: "ran", failed: "failed", lost: "unknown" };
+
+/** A tool that the fast lane may take: nothing of it looks at arguments, and nothing about running it needs care. */
+function isPlain(known: KnownTool, incoming: Incoming): boolean {
+  const { descriptor } = incoming;
+  const { floors, requires, secrets, binds, tier } = descriptor;
+  return (
+    floors.length === 0 &&
+    requires === undefined &&
+    binds === undefined &&
+    (secrets ?? []).length === 0 &&
+    tier !== "physical" &&
+    known.tool.timeout === undefined
+  );
+}
+
+class LocalRun implements Run {
+  readonly requester: Requester;
+  readonly #parts: GateParts;
+  readonly #scopes: readonly [Scope, ...Scope[]];
+  readonly #end: Aborter;
+  readonly #lanes = new Map<unknown, Lane>();
+  readonly #inFlight = new Map<string, Promise<Outcome>>();
+  readonly #context: { readonly signal: Aborter["signal"]; readonly requester: Requester };
+
+  constructor(
+    parts: GateParts,
+    made: {
+      readonly requester: Requester;
+      readonly scopes: readonly [Scope, ...Scope[]];
+      readonly signal: AbortLike | undefined;
+    },
+  ) {
+    this.#parts = parts;
+    this.requester = Object.freeze({ ...made.requester });
+    this.#scopes = made.scopes;
+    this.#end = parts.runtime.aborter();
+    this.#context = { signal: this.#end.signal, requester: this.requester };
+    const outer = made.signal;
+    if (outer?.aborted === true) this.#end.abort(outer.reason);
+    outer?.addEventListener("abort", () => this.#end.abort(outer.reason));
+  }
+
+  #lane(tool: unknown): Lane | undefined {
+    const seen = this.#lanes.get(tool);
+    if (seen !== undefined) return seen;
+    const known = this.#parts.known(tool);
+    if (known === undefined) return undefined;
+    const { policy } = this.#scopes[0];
+    const descriptor = describe(known.tool, policy);
+    const incoming: Incoming = { known, descriptor, requester: this.requester, scopes: this.#scopes };
+    const named = { name: descriptor.name, tier: descriptor.tier, edits: descriptor.edits === true };
+    const lane = {
+      known,
+      incoming,
+      free:
+        isPlain(known, incoming) &&
+        this.#parts.local !== undefined &&
+        this.#scopes.every((scope) => freesByName(scope.policy, named)),
+    };
+    this.#lanes.set(tool, lane);
+    return lane;
+  }
+
+  call(tool: unknown, args: unknown, options?: CallOptions): Promise<never> {
+    const lane = this.#lane(tool);
+    if (
+      lane?.free === true &&
+      this.#parts.local?.clear === true &&
+      !this.#end.signal.aborted &&
+      !this.#parts.events.heard &&
+      options === undefined
+    ) {
+      return this.#straight(lane.known.tool, args) as Promise<never>;
+    }
+    return this.try(tool as string, args, options).then(valueOf) as Promise<never>;
+  }
+
+  /** Lane (a): nothing was judged, so nothing can differ, and nothing needs copying. */
+  async #straight(tool: Tool, args: unknown): Promise<unknown> {
+    return tool.run(args as never, this.#context);
+  }
+
+  async try(tool: unknown, args: unknown, options: CallOptions = {}): Promise<Outcome<never>> {
+    const started = this.#parts.runtime.clock.now();
+    const lane = this.#lane(tool);
+    const name = lane?.known.tool.name ?? nameOf(tool);
+    const outcome = lane === undefined ? this.#unknown(name) : await this.#through(lane, args, options);
+    this.#tell(name, { outcome, lane, duration: this.#parts.runtime.clock.now() - started });
+    return outcome as Outcome<never>;
+  }
+
+  #unknown(name: string): Outcome {
+    this.#parts.runtime.log.warn("an unknown tool was called", { tool: name });
+    this.#parts.events.emit({ type: "error", where: "know", code: "unknown_tool", problem: `tool "${name}" is not registered` });
+    return refusedOutcome(name, { code: "unknown_tool" });
+  }
+
+  #tell(name: string, told: { outcome: Outcome; lane: Lane | undefined; duration: number }): void {
+    const { outcome, lane, duration } = told;
+    const { log } = this.#parts.runtime;
+    const tier = lane?.incoming.descriptor.tier ?? null;
+    const how = "how" in outcome ? outcome.how : null;
+    const request = "request" in outcome ? (outcome.request ?? null) : null;
+    const summary = outcome.status === "refused" ? outcome.code : outcome.status;
+    if (lane !== undefined)
+      log[tier === "read" ? "debug" : "info"]("call", { tool: name, tier, status: outcome.status, how, request, duration });
+    if (this.#parts.events.heard)
+      this.#parts.events.emit({
+        type: "call",
+        tool: name,
+        tier,
+        status: outcome.status,
+        summary,
+        how,
+        duration,
+        who: this.requester.principal,
+        request,
+      });
+  }
+
+  async #through(lane: Lane, args: unknown, options: CallOptions): Promise<Outcome> {
+    const signal = this.#signalFor(options.signal);
+    if (signal.aborted) return refusedOutcome(lane.known.tool.name, { code: "cancelled" });
+    if (lane.free && this.#parts.local?.clear === true)
+      return this.#run(lane, { arguments: args as JsonObject, signal, how: "allowed" });
+    const checked = await check(this.#parts, lane.incoming, args);
+    if (!checked.ok) return refusedOutcome(lane.known.tool.name, checked.refusal);
+    if (this.#freed(lane, checked.arguments)) return this.#run(lane, { arguments: checked.arguments, signal, how: "allowed" });
+    return this.#judged(lane, { checked, options, signal });
+  }
+
+  /** Allowed by our own desk with nothing to record: said at once, without building a submission. */
+  #freed({ incoming, known }: Lane, args: JsonObject): boolean {
+    const { local } = this.#parts;
+    if (local === undefined || this.#scopes.length > 1 || this.#scopes[0].asks === "deny" || !isPlain(known, incoming))
+      return false;
+    return local.frees({
+      facts: factsOf(incoming, args),
+      edits: incoming.descriptor.edits === true,
+      policy: this.#scopes[0].policy,
+    });
+  }
+
+  async #judged(lane: Lane, call: { checked: Checked; options: CallOptions; signal: AbortLike }): Promise<Outcome> {
+    const { name } = lane.known.tool;
+    const { id, statement } = call.options;
+    const prepared = await prepare(this.#parts, lane.incoming, {
+      ...call.checked,
+      options: { id, statement, signal: call.signal, wait: "block" },
+    });
+    if (!prepared.ok) return refusedOutcome(name, prepared.refusal);
+    for (;;) {
+      const ruling = await this.#parts.desk.submit(prepared.submission);
+      if (ruling.ruling !== "held" || ruling.kind === "call") return this.#follow(lane, prepared.submission, ruling);
+      const granted = await waitFor(this.#parts, ruling.request, prepared.submission);
+      if (isRefusal(granted)) return refusedOutcome(name, granted, ruling.request);
+      if (granted.refusal !== undefined) return refusedOutcome(name, granted.refusal, ruling.request);
+      if (granted.status === "indeterminate" || granted.status === "failed")
+        return refusedOutcome(name, { code: "not_granted" }, ruling.request);
+    }
+  }
+
+  async #follow(lane: Lane, submission: Submission, ruling: Ruling): Promise<Outcome> {
+    const { name } = lane.known.tool;
+    switch (ruling.ruling) {
+      case "refused":
+        return refusedOutcome(name, ruling.refusal, ruling.request);
+      case "allow":
+        return this.#allowed(lane, submission, ruling.how);
+      case "repeated":
+        return (await this.#inFlight.get(ruling.standing.record.id)) ?? outcomeOfRepeat(name, ruling.standing);
+      case "held": {
+        const held = this.#held(lane, submission, ruling.request);
+        if (submission.idGiven) this.#inFlight.set(ruling.request, held);
+        return held;
+      }
+    }
+  }
+
+  /** What a rule read is read again just before it runs: a link moved meanwhile is another call (A22.3). */
+  async #allowed(lane: Lane, submission: Submission, how: "allowed" | "window" | "exempt"): Promise<Outcome> {
+    const now = await bind(this.#parts.runtime.surroundings, lane.incoming.descriptor.binds, submission.call.arguments);
+    if (!sameJson(now, submission.bindings)) return refusedOutcome(lane.known.tool.name, { code: "context_changed" });
+    return this.#run(lane, { arguments: submission.call.arguments, signal: submission.signal, how });
+  }
+
+  async #held(lane: Lane, submission: Submission, id: string): Promise<Outcome> {
+    const { name } = lane.known.tool;
+    const standing = await waitFor(this.#parts, id, submission);
+    if (isRefusal(standing)) return refusedOutcome(name, standing, id);
+    if (standing.refusal !== undefined) return refusedOutcome(name, standing.refusal, standing.record.id);
+    if (standing.status !== "approved") return outcomeOfRepeat(name, standing);
+    return this.#carefully(lane, () => runApproved(this.#parts, lane.incoming, { submission, standing }));
+  }
+
+  #carefully<T>(lane: Lane, work: () => Promise<T>): Promise<T> {
+    return lane.incoming.descriptor.tier === "physical" ? this.#parts.inTurn(work) : work();
+  }
+
+  async #run(
+    lane: Lane,
+    call: { arguments: JsonObject; signal: AbortLike; how: "allowed" | "window" | "exempt" },
+  ): Promise<Outcome> {
+    const { tool } = lane.known;
+    const ran = await this.#carefully(lane, () =>
+      execute(this.#parts.runtime, {
+        tool,
+        arguments: call.arguments,
+        requester: this.requester,
+        request: undefined,
+        signal: call.signal,
+      }),
+    );
+    if (ran.as === "ran") return { status: resultWords.ran as "ran", value: ran.value, how: call.how };
+    if (ran.as === "failed") return { status: "failed", error: ran.error, how: call.how };
+    return { status: "unknown", sentence: `"${tool.name}" may or may not have run; do not repeat it. Tell the user briefly.` };
+  }
+
+  #signalFor(given: AbortLike | undefined): AbortLike {
+    if (given === undefined) return this.#end.signal;
+    const both = this.#parts.runtime.aborter();
+    for (const signal of [given, this.#end.signal] as AbortLike[]) {
+      if (signal.aborted) both.abort(signal.reason);
+      signal.addEventListener("abort", () => both.abort(signal.reason));
+    }
+    return both.signal;
+  }
+
+  async check(tool: unknown, args: unknown): Promise<Check> {
+    const lane = this.#lane(tool);
+    const stations: { station: string; said: string }[] = [];
+    const refused = (station: string, said: string): Check => ({
+      verdict: "refused",
+      stations: [...stations, { station, said }],
+    });
+    if (lane === undefined) return refused("know", "unknown_tool");
+    const checked = await check(this.#parts, lane.incoming, args);
+    if (!checked.ok) return refused(checked.refusal.code === "invalid_arguments" ? "receive" : "validate", checked.refusal.code);
+    stations.push(
+      { station: "receive", said: "ok" },
+      { station: "know", said: lane.incoming.descriptor.tier ?? "no tier" },
+      { station: "validate", said: "ok" },
+    );
+    const prepared = await prepare(this.#parts, lane.incoming, {
+      ...checked,
+      options: { id: undefined, statement: undefined, signal: this.#end.signal, wait: "block" },
+    });
+    if (!prepared.ok) return refused("bind", prepared.refusal.code);
+    const { submission } = prepared;
+    const verdict = ruleOn(submission.policy, {
+      facts: factsOf(lane.incoming, submission.call.arguments),
+      edits: submission.edits,
+      killed: false,
+      denied: submission.denied,
+      holds: submission.holds,
+      allowedByOpinion: submission.allowedByOpinion,
+    });
+    const said = verdict.verdict === "ask" ? verdict.holds.map((hold) => hold.by).join(", ") : verdict.by;
+    return { verdict: verdict.verdict, stations: [...stations, { station: "rule", said: `${verdict.verdict}: ${said}` }] };
+  }
+
+  async #submission(tool: unknown, args: unknown, options: CallOptions): Promise<Submission | Outcome> {
+    const lane = this.#lane(tool);
+    if (lane === undefined) return this.#unknown(nameOf(tool));
+    const checked = await check(this.#parts, lane.incoming, args);
+    if (!checked.ok) return refusedOutcome(lane.known.tool.name, checked.refusal);
+    const prepared = await prepare(this.#parts, lane.incoming, {
+      ...checked,
+      options: { id: options.id, statement: options.statement, signal: this.#signalFor(options.signal), wait: "block" },
+    });
+    return prepared.ok ? prepared.submission : refusedOutcome(lane.known.tool.name, prepared.refusal);
+  }
+
+  async submit(tool: unknown, args: unknown, options: CallOptions = {}): Promise<Submitted> {
+    const submission = await this.#submission(tool, args, options);
+    if ("status" in submission) return valueOf(submission) as never;
+    const ruling = await this.#parts.desk.submit(submission);
+    if (ruling.ruling === "refused") return valueOf(refusedOutcome(submission.tool.name, ruling.refusal)) as never;
+    if (ruling.ruling !== "held")
+      throw new DeclarationError(`"${submission.tool.name}" is not held; call it instead of submitting it`);
+    this.#parts.opened.add(ruling.request);
+    const settled = this.#parts.desk.await(ruling.request, submission.signal);
+    settled.catch(() => undefined);
+    return { id: ruling.request, settled };
+  }
+
+  async available(tool: unknown, args: unknown): Promise<boolean> {
+    const submission = await this.#submission(tool, args, {});
+    return !("status" in submission) && this.#parts.desk.reachable(submission);
+  }
+
+  child(options: ChildOptions): Run {
+    const { path, asks, policy, channels } = options;
+    if (path === "") throw new DeclarationError("a child run needs the name of its agent as path");
+    const own: Scope = {
+      policy: policy ?? this.#scopes[0].policy,
+      asks,
+      channels: asks === "own" ? channels : this.#scopes[0].channels,
+    };
+    const requester = { ...this.requester, path: [...(this.requester.path ?? []), path] };
+    return new LocalRun(this.#parts, { requester, scopes: [own, ...this.#scopes], signal: this.#end.signal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort(new Error("the run has ended"));
+  }
+}
+
+const nameOf = (tool: unknown): string =>
+  typeof tool === "string" ? tool : typeof tool === "object" && tool !== null && "name" in tool ? String(tool.name) : "unknown";
+
+export interface RunOptions extends Requester {
+  readonly mode?: Mode;
+  readonly signal?: AbortLike;
+}
+
+/** @throws DeclarationError on an empty principal: a call that acts for nobody has nobody to answer for it */
+export function startRun(parts: GateParts, options: RunOptions, policy: PolicySnapshot): Run {
+  const { mode: _mode, signal, ...requester } = options;
+  if (typeof requester.principal !== "string" || requester.principal === "")
+    throw new DeclarationError("a run acts for somebody: give it a principal that is not empty");
+  const run = requester.run ?? parts.runtime.ids.request();
+  return new LocalRun(parts, {
+    requester: thaw({ ...requester, run }) as Requester,
+    scopes: [{ policy, asks: "parent", channels: undefined }],
+    signal,
+  });
+}

@@ -1,0 +1,95 @@
+import type { AnswerCode, RefusalCode } from "./errors.ts";
+import type { Hash } from "./hash.ts";
+import type { Instant } from "./instant.ts";
+import { allMet, eligible, type Electorate, type Standing } from "./quorum.ts";
+import type { ApprovalRequest, Decision } from "./request.ts";
+import { suffices } from "./requirement.ts";
+
+/** A vote that is about to be counted, with everything that speaks for or against it. */
+export interface Vote {
+  readonly request: ApprovalRequest;
+  readonly decision: Omit<Decision, "mac">;
+  readonly standing: Standing | undefined;
+  /** The view was ours and names this request, digest, person and channel. */
+  readonly viewed: boolean;
+  readonly now: Instant;
+}
+
+/** A claim that is about to be granted. */
+export interface ClaimAttempt {
+  readonly request: ApprovalRequest;
+  /** Recomputed from the bytes that will run. */
+  readonly digest: Hash;
+  /** Only decisions whose MAC holds. */
+  readonly decisions: readonly Decision[];
+  readonly electorate: Electorate;
+  readonly now: Instant;
+}
+
+export type VoteGuard = (vote: Vote) => AnswerCode | undefined;
+export type ClaimGuard = (attempt: ClaimAttempt) => RefusalCode | undefined;
+
+/** The guards of the checked model by its own names; each answers with a code, or lets pass. Taking one out must fail a test. */
+export interface Guards {
+  readonly approve: Readonly<
+    Record<"state" | "time" | "known" | "self" | "eligible" | "assurance" | "once" | "shown", VoteGuard>
+  >;
+  readonly reject: Readonly<Record<"state" | "time" | "eligible" | "digest", VoteGuard>>;
+  readonly claim: Readonly<Record<"state" | "time" | "bytes" | "quorum", ClaimGuard>>;
+}
+
+const eligibleClauses = ({ request, standing }: Vote): readonly number[] =>
+  standing === undefined
+    ? []
+    : request.terms.clauses.flatMap((clause, index) => (eligible(clause, index, standing) ? [index] : []));
+
+const holdsAny = (standing: Standing | undefined): boolean => standing?.holds.some((clause) => clause.some(Boolean)) === true;
+
+const inTime = ({ request, now }: Vote): AnswerCode | undefined => (now < request.decideBy ? undefined : "late");
+
+export const GUARDS: Guards = {
+  approve: {
+    state: ({ request }) => (request.status === "pending" ? undefined : "late"),
+    time: inTime,
+    known: ({ decision }) => (decision.by === "" || decision.as === "" ? "not_eligible" : undefined),
+    self: (vote) =>
+      vote.standing?.self === true && holdsAny(vote.standing) && eligibleClauses(vote).length === 0 ? "self_approval" : undefined,
+    eligible: (vote) => (eligibleClauses(vote).length > 0 ? undefined : "not_eligible"),
+    assurance: (vote) =>
+      eligibleClauses(vote).some((index) => {
+        const clause = vote.request.terms.clauses[index];
+        return clause !== undefined && suffices(vote.decision.assurance, clause.assurance);
+      })
+        ? undefined
+        : "assurance_too_low",
+    once: ({ request, decision }) => (request.decisions.some((vote) => vote.by === decision.by) ? "already_voted" : undefined),
+    shown: ({ request, decision, viewed }) => (viewed && decision.digest === request.digest ? undefined : "stale_view"),
+  },
+  reject: {
+    state: ({ request }) => (request.status === "pending" || request.status === "approved" ? undefined : "late"),
+    time: (vote) => (vote.request.status === "pending" ? inTime(vote) : undefined),
+    eligible: ({ standing }) => (holdsAny(standing) ? undefined : "not_eligible"),
+    digest: ({ request, decision }) => (decision.digest === request.digest ? undefined : "stale_view"),
+  },
+  claim: {
+    state: ({ request }) => (request.status === "approved" ? undefined : "cancelled"),
+    time: ({ request, now }) => (request.runBy !== undefined && now < request.runBy ? undefined : "expired"),
+    bytes: ({ request, digest }) => (digest === request.digest ? undefined : "context_changed"),
+    quorum: ({ request, decisions, electorate }) =>
+      allMet(request.terms.clauses, { decisions: decisions.filter((vote) => vote.digest === request.digest), electorate })
+        ? undefined
+        : "denied",
+  },
+};
+
+/** The first objection of a set of guards, in their order. */
+export function objection<Subject, Objection>(
+  guards: Readonly<Record<string, (subject: Subject) => Objection | undefined>>,
+  subject: Subject,
+): Objection | undefined {
+  for (const guard of Object.values(guards)) {
+    const said = guard(subject);
+    if (said !== undefined) return said;
+  }
+  return undefined;
+}

@@ -1,0 +1,28 @@
+import type { JsonObject, JsonValue } from "./json-value.ts";
+import { canonicalize } from "./json.ts";
+import { at, replaceAt } from "./pointer.ts";
+import type { Crypto } from "./ports/runtime.ts";
+
+/** Salt by pointer. A short secret without its salt cannot be found by guessing (A113). */
+export type Salts = Readonly<Record<string, string>>;
+
+const commitment = (crypto: Crypto, salt: string, value: JsonValue): JsonObject => ({
+  $secret: `sha256:${crypto.sha256(canonicalize({ type: "holdpoint/secret/v1", salt, value }))}`,
+});
+
+/**
+ * The arguments as everything but the tool may see them: each secret value replaced by a salted commitment, so that
+ * the same value can be checked at the claim and read nowhere (P-19).
+ */
+export function withCommitments(crypto: Crypto, args: JsonObject, salts: Salts): JsonObject {
+  let shown = args;
+  for (const [pointer, salt] of Object.entries(salts)) {
+    const value = at(args, pointer);
+    if (value !== undefined) shown = replaceAt(shown, pointer, commitment(crypto, salt, value)) as JsonObject;
+  }
+  return shown;
+}
+
+/** Pointers of a tool's secrets that these arguments carry. */
+export const secretsIn = (args: JsonObject, secrets: readonly string[]): readonly string[] =>
+  secrets.filter((pointer) => at(args, pointer) !== undefined);
