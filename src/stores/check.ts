@@ -62,7 +62,7 @@ export function checkCommit(change: Commit): void {
   if (change.key === "") bug("a commit without a key: a repeat of it could not be recognised");
   if (records.length > RECORDS_PER_COMMIT) bug(`a commit of ${records.length} records`);
   for (const [at, record] of records.entries()) {
-    checkRecord(record);
+    checkRecord(record, entries);
     for (let other = at + 1; other < records.length; other++) {
       if (records[other]?.id === record.id) bug(`a commit that changes the request ${record.id} twice`);
     }
@@ -79,10 +79,13 @@ export function checkCommit(change: Commit): void {
   }
 }
 
-function checkRecord({ id, expect, next }: RecordChange): void {
+function checkRecord({ id, expect, next }: RecordChange, entries: readonly Entry[]): void {
   if (next.id !== id) bug(`a record with the id ${next.id} committed as ${id}`);
-  // A change that keeps `rev` is one that no compare-and-set can see: the next writer would undo it.
-  if (expect !== null && next.rev <= expect.rev) bug(`the request ${id} committed from revision ${expect.rev} to ${next.rev}`);
+  if (expect === null || next.rev > expect.rev) return;
+  // A prolonged lease is no step of the request and has no entry. Anything else that keeps `rev` is a change that no
+  // compare-and-set can see: the next writer would undo it.
+  if (next.rev === expect.rev && next.head === expect.head && !entries.some((entry) => requestOf(entry) === id)) return;
+  bug(`the request ${id} committed from revision ${expect.rev} to ${next.rev}`);
 }
 
 /** Only exactly `false` is off: a kill row that cannot be understood must not let a claim through. */

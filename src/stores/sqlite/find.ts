@@ -13,7 +13,9 @@ export function pageOf(
   place: number,
   limit: number,
 ): { readonly sql: string; readonly values: readonly SqliteValue[] } {
-  const where = ["place > ?"];
+  // With the plus SQLite cannot walk all requests in order of creation instead of the few whose id begins so.
+  const order = query.idPrefix === undefined ? "place" : "+place";
+  const where = [`${order} > ?`];
   const values: SqliteValue[] = [place];
   const add = (sql: string, ...more: readonly SqliteValue[]): void => {
     where.push(sql);
@@ -27,11 +29,13 @@ export function pageOf(
     const value = query[name];
     if (value !== undefined) add(`${name} = ?`, value);
   }
-  if (query.idPrefix !== undefined)
-    add("id >= ? AND substr(id, 1, ?) = ?", query.idPrefix, [...query.idPrefix].length, query.idPrefix);
+  if (query.idPrefix !== undefined) {
+    const prefix = query.idPrefix;
+    add("id >= ? AND id <= ? AND substr(id, 1, ?) = ?", prefix, `${prefix}\u{10ffff}`, [...prefix].length, prefix);
+  }
   // The root itself by its id, its successors by the small index of edited ones: no index over every request.
   if (query.root !== undefined) add("(id = ? AND root = id OR root = ? AND root <> id)", query.root, query.root);
-  const sql = `SELECT place, id, rev, status, body FROM requests WHERE ${where.join(" AND ")} ORDER BY place LIMIT ?`;
+  const sql = `SELECT place, id, rev, status, body FROM requests WHERE ${where.join(" AND ")} ORDER BY ${order} LIMIT ?`;
   return { sql, values: [...values, limit] };
 }
 

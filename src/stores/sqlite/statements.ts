@@ -5,7 +5,37 @@ export const OPEN_STATUSES = "status IN ('pending', 'approved', 'claimed')";
 
 const FREE = "(l.until IS NULL OR l.until <= ?1 OR l.owner = ?2)";
 
-const SQL = {
+type Name =
+  | "begin"
+  | "commit"
+  | "savepoint"
+  | "release"
+  | "undo"
+  | "head"
+  | "first"
+  | "remember"
+  | "since"
+  | "forget"
+  | "read"
+  | "insert"
+  | "update"
+  | "row"
+  | "rows"
+  | "insertRow"
+  | "updateRow"
+  | "deleteRow"
+  | "last"
+  | "append"
+  | "journal"
+  | "dueDeliveries"
+  | "dueLanes"
+  | "dueOne"
+  | "nextFence"
+  | "fence"
+  | "take"
+  | "endLease";
+
+const SQL: Readonly<Record<Name, string>> = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
   savepoint: "SAVEPOINT one",
@@ -46,9 +76,7 @@ const SQL = {
     ON CONFLICT (kind, key) DO UPDATE SET owner = ?3, until = ?4, fence = CASE WHEN until > ?6 THEN fence ELSE ?5 END
     RETURNING fence`,
   endLease: "DELETE FROM leases WHERE kind = ? AND key = ?",
-} as const;
-
-type Name = keyof typeof SQL;
+};
 
 /** Prepared once each, when first used: a query by other columns is text that `find` puts together. */
 export class Statements {

@@ -197,15 +197,18 @@ class SqliteStore implements Store {
     this.#hints.close();
     this.#wakes.stop();
     await this.#batch.drained();
+    await this.#opening?.catch(() => undefined);
     this.#opened?.client.close();
     this.#opened = undefined;
   }
 
   /** One look at what is committed, waited for where a lock is in the way. */
   async #reading<T>(look: (sql: Statements) => T): Promise<T> {
-    this.#checkOpen();
     try {
-      return await this.#patience.attempt(async () => look((await this.#database()).statements));
+      return await this.#patience.attempt(async () => {
+        this.#checkOpen();
+        return look((await this.#database()).statements);
+      });
     } catch (thrown) {
       throw fault(thrown, this.#path);
     }
@@ -224,10 +227,6 @@ class SqliteStore implements Store {
 
   async #openNow(): Promise<Opened> {
     const client = await openDatabase(this.#path, this.#open);
-    if (this.#closed) {
-      client.close();
-      throw closed(this.#path);
-    }
     this.#opened = { client, statements: new Statements(client) };
     return this.#opened;
   }

@@ -91,6 +91,19 @@ const unexpected: readonly StoreCase[] = [
     run: async (desk) => refused(desk, desk.step(desk.request(), { status: "approved" })),
   },
   {
+    name: "prolongs a lease without a revision or an entry of its own, and under the expected revision only",
+    run: async (desk) => {
+      const first = await desk.create();
+      const lease = { until: desk.at(60_000), holder: "gate" };
+      const prolong = (from: ApprovalRequest): Commit =>
+        desk.commit({ records: [{ id: from.id, expect: { rev: from.rev, head: from.head }, next: { ...from, lease } }] });
+      await desk.must(prolong(first));
+      assert.deepEqual(plain((await desk.stored(first.id)).record), plain({ ...first, lease }));
+      await desk.must(desk.step(first, { status: "approved" }));
+      await refused(desk, prolong(first));
+    },
+  },
+  {
     name: "ends one request and opens its successor in one commit",
     run: async (desk) => {
       const old = await desk.create();
@@ -261,6 +274,8 @@ const journal: readonly StoreCase[] = [
       const same = { ...record, next: { ...record.next, rev: request.rev } };
       const contradictions: readonly Partial<Commit>[] = [
         { records: [same] },
+        { records: [{ ...same, next: { ...same.next, rev: 0 } }], entries: [] },
+        { records: [same], entries: [] },
         { records: [record, record] },
         { records: [{ ...record, next: { ...record.next, id: "other" } }] },
         { records: [] },
