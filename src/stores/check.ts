@@ -1,10 +1,5 @@
-import { bug } from "../core/errors.ts";
-import { instant, msOf } from "../core/instant.ts";
-import type { Instant } from "../core/instant.ts";
-import type { Entry } from "../core/journal.ts";
-import type { JsonObject } from "../core/json-value.ts";
-import { MAX_SKEW } from "../core/ports/store.ts";
-import type { Commit, Committed, RecordChange } from "../core/ports/store.ts";
+import type { Commit, Committed, Entry, Instant, JsonObject, RecordChange } from "../core/index.ts";
+import { MAX_SKEW, instant, msOf } from "../core/index.ts";
 import { RECORDS_PER_COMMIT } from "./cursor.ts";
 
 /** Checks of a commit that need no look at what is stored; every store makes the same ones. */
@@ -59,33 +54,38 @@ export function refusedByTime(change: Commit, now: Instant, arrived: Instant = n
  */
 export function checkCommit(change: Commit): void {
   const { records, rows, entries } = change;
-  if (change.key === "") bug("a commit without a key: a repeat of it could not be recognised");
-  if (records.length > RECORDS_PER_COMMIT) bug(`a commit of ${records.length} records`);
+  if (change.key === "") contradiction("a commit without a key: a repeat of it could not be recognised");
+  if (records.length > RECORDS_PER_COMMIT) contradiction(`a commit of ${records.length} records`);
   for (const [at, record] of records.entries()) {
     checkRecord(record, entries);
     for (let other = at + 1; other < records.length; other++) {
-      if (records[other]?.id === record.id) bug(`a commit that changes the request ${record.id} twice`);
+      if (records[other]?.id === record.id) contradiction(`a commit that changes the request ${record.id} twice`);
     }
   }
   for (const [at, row] of rows.entries()) {
     for (let other = at + 1; other < rows.length; other++) {
-      if (rows[other]?.kind === row.kind && rows[other]?.key === row.key) bug(`a commit that changes one ${row.kind} row twice`);
+      if (rows[other]?.kind === row.kind && rows[other]?.key === row.key)
+        contradiction(`a commit that changes one ${row.kind} row twice`);
     }
   }
   for (const entry of entries) {
     const id = requestOf(entry);
     if (id !== undefined && !records.some((record) => record.id === id))
-      bug(`an entry for the request ${id} in a commit that leaves its record alone`);
+      contradiction(`an entry for the request ${id} in a commit that leaves its record alone`);
   }
 }
 
 function checkRecord({ id, expect, next }: RecordChange, entries: readonly Entry[]): void {
-  if (next.id !== id) bug(`a record with the id ${next.id} committed as ${id}`);
+  if (next.id !== id) contradiction(`a record with the id ${next.id} committed as ${id}`);
   if (expect === null || next.rev > expect.rev) return;
   // A prolonged lease is no step of the request and has no entry. Anything else that keeps `rev` is a change that no
   // compare-and-set can see: the next writer would undo it.
   if (next.rev === expect.rev && next.head === expect.head && !entries.some((entry) => requestOf(entry) === id)) return;
-  bug(`the request ${id} committed from revision ${expect.rev} to ${next.rev}`);
+  contradiction(`the request ${id} committed from revision ${expect.rev} to ${next.rev}`);
+}
+
+function contradiction(what: string): never {
+  throw new Error(`${what} (this is a bug in Holdpoint)`);
 }
 
 /** Only exactly `false` is off: a kill row that cannot be understood must not let a claim through. */

@@ -1,4 +1,4 @@
-import type { Cursor } from "../core/ports/store.ts";
+import type { Cursor } from "../core/index.ts";
 
 /**
  * One order for both uses of a cursor: `"12"` is the twelfth commit, `"12.1"` the second record that it created. So a

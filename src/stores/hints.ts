@@ -1,4 +1,4 @@
-import type { Hint, WatchSignal } from "../core/ports/store.ts";
+import type { Hint, WatchSignal } from "../core/index.ts";
 import { commitCursor } from "./cursor.ts";
 
 /** A hint that would name more than this says "look at everything" instead: a slow reader must not hoard names. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../core/ports/runtime.ts";
+import type { Clock } from "../core/index.ts";
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {

@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { afterEach } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/index.ts";
 import type { SqliteStoreOptions } from "../../src/stores/sqlite/index.ts";
-import { manualClock } from "../../src/testing/manual-clock.ts";
-import { SuiteDesk } from "../../src/testing/store-suite.ts";
+import { manualClock, SuiteDesk } from "../../src/testing/index.ts";
 import type { Order, Report } from "./worker.ts";
 
 const undo: (() => Promise<void> | void)[] = [];

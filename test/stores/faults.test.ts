@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/index.ts";
 import type { SqliteClient } from "../../src/stores/sqlite/index.ts";
-import type { SuiteDesk } from "../../src/testing/store-suite.ts";
+import type { SuiteDesk } from "../../src/testing/index.ts";
 import { deskOn, newPath, Worker } from "./crew.ts";
 
 /** Another hand on the file: a shell, a backup, an older or newer release. */

@@ -1,7 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import type { Hint } from "../../src/core/ports/store.ts";
-import type { SuiteDesk } from "../../src/testing/store-suite.ts";
+import type { SuiteDesk } from "../../src/testing/index.ts";
 import { deskOn, newPath, Worker } from "./crew.ts";
 import type { Report } from "./worker.ts";
 
@@ -11,9 +10,9 @@ const idsOf = (report: Report, say: "won" | "created"): readonly string[] => {
 };
 
 /** Keeps all hints of a watch until it is stopped. */
-function keepHints(desk: SuiteDesk): { hints: Hint[]; ended: Promise<void>; stop: () => void } {
+function keepHints(desk: SuiteDesk): { hints: { readonly ids: readonly string[] }[]; ended: Promise<void>; stop: () => void } {
   const abort = new AbortController();
-  const hints: Hint[] = [];
+  const hints: { readonly ids: readonly string[] }[] = [];
   const listen = async (): Promise<void> => {
     for await (const hint of desk.store.watch("", abort.signal)) hints.push(hint);
   };

@@ -1,9 +1,9 @@
 /** One process of the multi-process tests: does what its parent says, over IPC, on one store file. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Store } from "../../src/core/ports/store.ts";
 import { sqliteStore } from "../../src/stores/sqlite/index.ts";
-import { manualClock } from "../../src/testing/manual-clock.ts";
-import { SuiteDesk } from "../../src/testing/store-suite.ts";
+import { manualClock, SuiteDesk } from "../../src/testing/index.ts";
+
+type Store = ReturnType<typeof sqliteStore>;
 
 export type Order =
   | { readonly do: "claim"; readonly path: string; readonly ids: readonly string[] }

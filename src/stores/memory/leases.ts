@@ -1,5 +1,5 @@
-import { instant } from "../../core/instant.ts";
-import type { Leased } from "../../core/ports/store.ts";
+import type { Leased } from "../../core/index.ts";
+import { instant } from "../../core/index.ts";
 
 interface Lease {
   owner: string;

@@ -1,6 +1,5 @@
-import { hasEnded } from "../../core/request.ts";
-import type { ApprovalRequest, Status } from "../../core/request.ts";
-import type { RecordQuery, Summary } from "../../core/ports/store.ts";
+import type { ApprovalRequest, RecordQuery, Status, Summary } from "../../core/index.ts";
+import { hasEnded } from "../../core/index.ts";
 import { placeBefore, recordCursor } from "../cursor.ts";
 
 interface Slot {

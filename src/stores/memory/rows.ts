@@ -1,4 +1,4 @@
-import type { Row, RowKind } from "../../core/ports/store.ts";
+import type { Row, RowKind } from "../../core/index.ts";
 
 /** Rows of one kind. Keys are put in order by the first list of them, and kept so from then on. */
 export class Rows {

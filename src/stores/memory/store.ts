@@ -1,14 +1,14 @@
-import { HoldpointError } from "../../core/errors.ts";
-import type { Instant } from "../../core/instant.ts";
-import type { Entry } from "../../core/journal.ts";
-import type { Payload } from "../../core/request.ts";
 import type {
+  Clock,
   Commit,
   Committed,
   Cursor,
+  Entry,
   Hint,
+  Instant,
   LeaseKind,
   Leased,
+  Payload,
   RecordQuery,
   Row,
   RowChange,
@@ -19,8 +19,8 @@ import type {
   Stored,
   Summary,
   WatchSignal,
-} from "../../core/ports/store.ts";
-import type { Clock } from "../../core/ports/runtime.ts";
+} from "../../core/index.ts";
+import { HoldpointError } from "../../core/index.ts";
 import { changedIds, checkCommit, CONFLICT, fits, isKilled, KILLED, refusedByTime, StoreClock } from "../check.ts";
 import type { Refusal } from "../check.ts";
 import { commitCursor, placeOf, seqOf } from "../cursor.ts";

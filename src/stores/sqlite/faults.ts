@@ -1,5 +1,5 @@
-import { HoldpointError, isHoldpointError } from "../../core/errors.ts";
-import type { RefusalCode } from "../../core/errors.ts";
+import type { RefusalCode } from "../../core/index.ts";
+import { HoldpointError, isHoldpointError } from "../../core/index.ts";
 
 /** https://www.sqlite.org/rescode.html, the primary codes that mean something to whoever runs us. */
 const BUSY = 5;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import type { RecordQuery } from "../../core/ports/store.ts";
+import type { RecordQuery } from "../../core/index.ts";
 import { pageOf } from "./find.ts";
 import { MIGRATION_0001 } from "./migrations/0001.ts";
 

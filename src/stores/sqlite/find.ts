@@ -1,5 +1,5 @@
-import { hasEnded } from "../../core/request.ts";
-import type { RecordQuery } from "../../core/ports/store.ts";
+import type { RecordQuery } from "../../core/index.ts";
+import { hasEnded } from "../../core/index.ts";
 import { placeBefore } from "../cursor.ts";
 import type { SqliteValue } from "./client.ts";
 import { OPEN_STATUSES } from "./statements.ts";

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync } from "node:fs";
-import { HoldpointError } from "../../core/errors.ts";
+import { HoldpointError } from "../../core/index.ts";
 import type { OpenSqlite, SqliteClient } from "./client.ts";
 import { MIGRATION_0001 } from "./migrations/0001.ts";
 

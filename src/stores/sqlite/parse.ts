@@ -1,9 +1,5 @@
-import { HoldpointError } from "../../core/errors.ts";
-import type { Entry } from "../../core/journal.ts";
-import type { JsonObject } from "../../core/json-value.ts";
-import { STATUSES } from "../../core/request.ts";
-import type { ApprovalRequest, Payload } from "../../core/request.ts";
-import type { Row, RowKind } from "../../core/ports/store.ts";
+import type { ApprovalRequest, Entry, JsonObject, Payload, Row, RowKind } from "../../core/index.ts";
+import { HoldpointError, STATUSES } from "../../core/index.ts";
 import { frozen } from "../freeze.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import { DeclarationError, HoldpointError } from "../../core/errors.ts";
-import type { Instant } from "../../core/instant.ts";
-import type { Entry } from "../../core/journal.ts";
 import type {
+  Clock,
   Commit,
   Committed,
   Cursor,
+  Entry,
   Hint,
+  Instant,
   LeaseKind,
   Leased,
   RecordQuery,
@@ -18,8 +18,8 @@ import type {
   Stored,
   Summary,
   WatchSignal,
-} from "../../core/ports/store.ts";
-import type { Clock } from "../../core/ports/runtime.ts";
+} from "../../core/index.ts";
+import { DeclarationError, HoldpointError } from "../../core/index.ts";
 import { checkCommit, StoreClock } from "../check.ts";
 import { recordCursor, seqOf } from "../cursor.ts";
 import { Hints } from "../hints.ts";

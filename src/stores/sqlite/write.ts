@@ -1,6 +1,5 @@
-import type { Instant } from "../../core/instant.ts";
-import { instant } from "../../core/instant.ts";
-import type { Commit, Committed, LeaseKind, Leased } from "../../core/ports/store.ts";
+import type { Commit, Committed, Instant, LeaseKind, Leased } from "../../core/index.ts";
+import { instant } from "../../core/index.ts";
 import { changedIds, CONFLICT, fits, isKilled, KILLED, refusedByTime } from "../check.ts";
 import type { StoreClock } from "../check.ts";
 import { commitCursor, placeOf } from "../cursor.ts";

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../core/json-value.ts";
-import type { ApprovalRequest } from "../../core/request.ts";
-import type { Commit } from "../../core/ports/store.ts";
+import type { ApprovalRequest, Commit, JsonObject } from "../../core/index.ts";
 import { all, hashOf, plain } from "./desk.ts";
 import type { StoreCase, SuiteDesk } from "./desk.ts";
 

@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { instant } from "../../core/instant.ts";
-import type { Instant } from "../../core/instant.ts";
-import type { Hash } from "../../core/hash.ts";
-import type { Entry, JournalEvent } from "../../core/journal.ts";
-import type { JsonObject } from "../../core/json-value.ts";
-import type { ApprovalRequest, Payload } from "../../core/request.ts";
-import type { Commit, Committed, Hint, RowChange, RowKind, Store, Stored } from "../../core/ports/store.ts";
+import type {
+  ApprovalRequest,
+  Commit,
+  Committed,
+  Entry,
+  Hash,
+  Hint,
+  Instant,
+  JournalEvent,
+  JsonObject,
+  Payload,
+  RowChange,
+  RowKind,
+  Store,
+  Stored,
+} from "../../core/index.ts";
+import { instant } from "../../core/index.ts";
 import type { ManualClock } from "../manual-clock.ts";
 
 /** A store as a suite needs it. */

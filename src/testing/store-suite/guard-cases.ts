@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Committed } from "../../core/ports/store.ts";
+import type { Committed } from "../../core/index.ts";
 import { all, plain } from "./desk.ts";
 import type { StoreCase } from "./desk.ts";
 

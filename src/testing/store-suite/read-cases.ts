@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RecordQuery, Store } from "../../core/ports/store.ts";
+import type { RecordQuery, Store } from "../../core/index.ts";
 import { all, plain } from "./desk.ts";
 import type { StoreCase } from "./desk.ts";
 

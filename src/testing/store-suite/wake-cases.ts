@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import type { Instant } from "../../core/instant.ts";
-import { plus } from "../../core/instant.ts";
-import type { Leased, Store } from "../../core/ports/store.ts";
+import type { Instant, Leased, Store } from "../../core/index.ts";
+import { plus } from "../../core/index.ts";
 import { Listener, told } from "./desk.ts";
 import type { StoreCase } from "./desk.ts";
 

@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { memoryStore } from "../../../src/stores/memory/index.ts";
-import { storeSuite } from "../../../src/testing/store-suite.ts";
+import { storeSuite } from "../../../src/testing/index.ts";
 
 describe("memory store", () => {
   storeSuite({

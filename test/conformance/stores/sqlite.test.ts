@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import type { Store } from "../../../src/core/ports/store.ts";
 import { sqliteStore } from "../../../src/stores/sqlite/index.ts";
-import { storeSuite } from "../../../src/testing/store-suite.ts";
+import { storeSuite } from "../../../src/testing/index.ts";
 
 describe("sqlite store", () => {
   storeSuite({
@@ -12,8 +11,8 @@ describe("sqlite store", () => {
     it,
     makeStore: (clock) => {
       const folder = mkdtempSync(join(tmpdir(), "holdpoint-store-"));
-      const handles: Store[] = [];
-      const open = (): Store => {
+      const handles: ReturnType<typeof sqliteStore>[] = [];
+      const open = (): ReturnType<typeof sqliteStore> => {
         const store = sqliteStore({ path: join(folder, "holdpoint.db"), clock });
         handles.push(store);
         return store;
