@@ -19,6 +19,7 @@ export class ScriptedJudge implements Judge {
   readonly withdrawn: unknown[] = [];
   readonly outcomes: (CallOutcome & { tool: string })[] = [];
   readonly #script: Script;
+  readonly #waiting = new Set<() => void>();
 
   constructor(script: Script) {
     this.#script = script;
@@ -26,12 +27,22 @@ export class ScriptedJudge implements Judge {
 
   async judge(call: GatewayCall, signal: AbortSignal): Promise<GatewayVerdict> {
     this.calls.push(call);
+    for (const look of this.#waiting) look();
     signal.addEventListener("abort", () => this.withdrawn.push(signal.reason));
-    const answer = this.#script[call.tool];
-    return (await (answer?.(call, { signal, run: (args) => this.#run(call, args) }) ?? {
-      run: false,
-      text: "no script",
-    })) as GatewayVerdict;
+    const script = this.#script[call.tool];
+    const choices: Choices = { signal, run: (args) => this.#run(call, args) };
+    return (await (script === undefined ? { run: false, text: "no script" } : script(call, choices))) as GatewayVerdict;
+  }
+
+  /** Resolves once this many calls were put to it. */
+  async asked(count: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (this.calls.length >= count) resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
   }
 
   #run(call: GatewayCall, args?: GatewayCall["arguments"]): GatewayVerdict {
@@ -124,7 +135,7 @@ export interface DriveOptions {
   readonly judge?: ScriptedJudge;
   readonly command?: RelayOptions["command"];
   /** Pages of tools of the echo server, now and after its tool `change` ran. */
-  readonly tools?: readonly (readonly object[])[];
+  readonly tools?: readonly (readonly object[])[] | "late";
   readonly changed?: readonly (readonly object[])[];
   readonly timing?: Partial<Timing>;
   readonly environment?: NodeJS.ProcessEnv;
