@@ -142,7 +142,8 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|coverage|reports|test/e2e/node_modules)/" },
+    combinedDependencies: true,
+    exclude: { path: "^([.][.]/)?(dist|coverage|reports|test/e2e/node_modules)/" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["types", "import", "node", "default"] },
   },
 };
