@@ -1,7 +1,7 @@
 /** The core's door. The deciding side has a door of its own, `approving.ts`, which gateway and adapters may not open. */
 export type { Ask, Card, Flag, Presented } from "./card.ts";
 export { CODE, cardCode, listing, renderMessage, formSchema } from "./briefing.ts";
-export { cardText } from "./card-text.ts";
+export { cardText, type CardText, type CardTextOptions, GUTTER, unrenderArguments } from "./card-text.ts";
 export type { HoldpointEvent, Listener } from "./desk/events.ts";
 export { thaw } from "./desk/events.ts";
 export { groupDirectory } from "./directory.ts";
@@ -10,6 +10,7 @@ export { commonPart, differences, EVERYTHING } from "./editable.ts";
 export {
   ANSWER_CODES,
   type AnswerCode,
+  bug,
   type Code,
   DeclarationError,
   HoldpointError,
@@ -20,7 +21,8 @@ export {
 export type { ExemptionTest, ExemptionWords } from "./exemption.ts";
 export { flagsOf } from "./flags.ts";
 export { type Gate, type GateOptions, makeGate } from "./gate/gate.ts";
-export type { CallOptions, Check, ChildOptions, Run, RunOptions, Submitted } from "./gate/run.ts";
+export type { CallOptions, ChildOptions, Run, RunOptions, Submitted } from "./gate/run.ts";
+export type { Check } from "./gate/check-call.ts";
 export type { Declared, GatedTool, InputOf, OutputOf } from "./gate/tool.ts";
 export { type Hash, hashOf, isHash, shortHash } from "./hash.ts";
 export { type Instant, instant, msOf, parseInstant, plus } from "./instant.ts";
@@ -47,6 +49,7 @@ export {
   Suspended,
   Unknown,
 } from "./outcome.ts";
+export { type Locale, localeOf, phrase, type PhraseKey } from "./phrases.ts";
 export { at, formatPointer, isWithin, parsePointer, replaceAt } from "./pointer.ts";
 export type {
   CallFacts,
@@ -146,3 +149,4 @@ export {
   type When,
 } from "./tool-call.ts";
 export { unescapeVisible, visible } from "./visible.ts";
+export { terminalLine, type TerminalLine } from "./words.ts";

@@ -58,6 +58,9 @@ const DOUBLE_DIGITS = 17;
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids exactly these inside a string
 const SPECIAL = /["\\\u0000-\u001f]/g;
+/** What makes a string one to be read with care. Most have nothing of it, and are taken as they stand. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids exactly these inside a string
+const AWKWARD = /[\\\u0000-\u001f\ud800-\udfff]/;
 const UNIT = /^[0-9a-fA-F]{4}$/;
 const MEANT: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
@@ -237,6 +240,12 @@ class Reader {
 
   #string(what: "the text" | "a key"): string {
     this.#expect('"');
+    const end = this.#text.indexOf('"', this.#at);
+    const plain = this.#text.slice(this.#at, end);
+    if (end >= 0 && !AWKWARD.test(plain)) {
+      this.#at = end + 1;
+      return plain;
+    }
     let text = this.#run();
     while (!this.#took('"')) text += this.#escape() + this.#run();
     if (!isText(text)) throw this.#fault("invalid_string", `${what} holds half of a surrogate pair`);

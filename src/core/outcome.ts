@@ -91,7 +91,7 @@ export const unknownOutcome = (tool: string, request?: string): Extract<Outcome,
 });
 
 /** The tool's own value, or the error that says why there is none. */
-export function valueOf<Value>(outcome: Outcome<Value>): Value {
+export function unwrap<Value>(outcome: Outcome<Value>): Value {
   switch (outcome.status) {
     case "ran":
       return outcome.value;

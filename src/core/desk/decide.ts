@@ -52,6 +52,7 @@ interface Counted {
   readonly view: unknown;
   readonly key: string | undefined;
   readonly by: Answerer;
+  readonly now: Instant;
 }
 
 /** A decision with everything that speaks for or against it; its MAC is made only of what will be stored. */
@@ -59,9 +60,8 @@ export async function voteOn(
   parts: DeskParts,
   record: ApprovalRequest,
   counted: Counted,
-  now: Instant,
 ): Promise<{ vote: Vote; decision: Decision }> {
-  const { by, verdict, digest } = counted;
+  const { by, verdict, digest, now } = counted;
   const rendering = renderingSeen(parts, record, { view: counted.view, digest, by }) ?? null;
   const { identity, principal } = by;
   const unsigned: Omit<Decision, "mac"> = {
@@ -188,12 +188,9 @@ async function answerOnce(parts: DeskParts, id: string, given: { answer: Answer;
   const { answer, by } = given;
   return change(parts, id, async (stored, now) => {
     const { record } = stored;
-    const { vote, decision } = await voteOn(
-      parts,
+    const { vote, decision } = await voteOn(parts,
       record,
-      { verdict: answer.verdict, digest: answer.digest, view: answer.view, key: answer.key, by },
-      now,
-    );
+      { verdict: answer.verdict, digest: answer.digest, view: answer.view, key: answer.key, by, now });
     const electorate = await electorateOf(parts, question(record), [...record.decisions, decision]);
     return {
       event: eventOf(answer, { vote, decision, electorate }),

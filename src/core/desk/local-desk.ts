@@ -1,7 +1,7 @@
 import { DeclarationError, HoldpointError } from "../errors.ts";
 import { exemption, type ExemptionTest, type ExemptionWords } from "../exemption.ts";
 import { type Guards, GUARDS } from "../guards.ts";
-import { instant, msOf, plus } from "../instant.ts";
+import { instant, plus } from "../instant.ts";
 import type { Actor } from "../journal.ts";
 import { type CallFacts, type Mode, type PolicySnapshot, withMode } from "../policy.ts";
 import type { Approvals, Identity } from "../ports/approvals.ts";
@@ -29,6 +29,7 @@ import { type DeskParts, TIMES } from "./parts.ts";
 import { countRefusal } from "./remember.ts";
 import { standingFrom } from "./standing.ts";
 import { submit } from "./submit.ts";
+import { type Open, openRequests, sweep } from "./sweep.ts";
 import { waiting } from "./waiting.ts";
 
 export interface LocalDeskOptions {
@@ -61,7 +62,7 @@ export interface LocalDesk extends Desk {
   /** Expires what is overdue and gives up claims whose lease is lost. Resolves with how many changed. */
   sweep(): Promise<number>;
   expire(id: string): Promise<boolean>;
-  pending(): Promise<readonly (Stored & { readonly remainingMs: number })[]>;
+  pending(): Promise<readonly Open[]>;
   close(): Promise<void>;
 }
 
@@ -116,7 +117,7 @@ class Local implements LocalDesk {
         ...listing.map((identity) => identity.assurance),
       ]),
       look: (id) => look(this.#parts, id),
-      expire: async (id) => void (await this.expire(id)),
+      expire: (id) => this.expire(id),
       cancel: (id, reason, by) => this.#cancel(id, reason, by),
       settled: (record) => this.#settled(record),
       succeeded: (from, successor) => this.#succeeded(from, successor),
@@ -363,31 +364,12 @@ class Local implements LocalDesk {
     };
   }
 
-  async pending(): Promise<readonly (Stored & { readonly remainingMs: number })[]> {
-    const open: (Stored & { readonly remainingMs: number })[] = [];
-    const now = this.#options.runtime.clock.now();
-    for await (const { record } of this.#parts.store.find({ status: ["pending"] })) {
-      const stored = await look(this.#parts, record.id);
-      const remainingMs = Math.max(0, msOf(record.decideBy) - now);
-      if (stored !== undefined && remainingMs > 0) open.push({ ...stored, remainingMs });
-    }
-    return open;
+  pending(): Promise<readonly Open[]> {
+    return openRequests(this.#parts);
   }
 
-  async sweep(): Promise<number> {
-    let changed = 0;
-    for await (const { record } of this.#parts.store.find({ status: ["pending", "approved"] }))
-      if (await this.expire(record.id)) changed += 1;
-    for await (const { record } of this.#parts.store.find({ status: ["claimed"] })) {
-      const done = await change(this.#parts, record.id, async (_stored, now) => ({
-        event: { type: "sweep", reason: "lease_lost", now },
-        beside: async () => (record.claim === undefined ? {} : { notBefore: record.claim.until }),
-      }));
-      if (!done.ok) continue;
-      changed += 1;
-      this.#settled(done.record);
-    }
-    return changed;
+  sweep(): Promise<number> {
+    return sweep(this.#parts);
   }
 
   async close(): Promise<void> {

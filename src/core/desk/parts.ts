@@ -56,8 +56,8 @@ export interface DeskParts {
   readonly reachable: Assurance;
   /** A request as stored, checked for integrity. */
   look(id: string): Promise<Stored | undefined>;
-  /** Commits an expiry that is due; nothing where none is. */
-  expire(id: string): Promise<void>;
+  /** Commits an expiry that is due. False: none is. */
+  expire(id: string): Promise<boolean>;
   cancel(id: string, reason: CancelReason, by: Actor | null): Promise<boolean>;
   /** A request changed for good: surfaces, timers and memories of this process follow. Never throws. */
   settled(record: ApprovalRequest): void;

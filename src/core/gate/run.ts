@@ -1,13 +1,14 @@
 import { DeclarationError } from "../errors.ts";
 import { thaw } from "../desk/events.ts";
 import type { JsonObject } from "../json-value.ts";
-import { type Outcome, refusedOutcome, valueOf } from "../outcome.ts";
+import { type Outcome, refusedOutcome, unwrap } from "../outcome.ts";
 import type { Mode, PolicySnapshot } from "../policy.ts";
 import type { Ruling, Standing, Submission } from "../ports/desk.ts";
 import type { Aborter } from "../ports/runtime.ts";
-import { freesByName, ruleOn, type Verdict } from "../rule.ts";
+import { freesByName } from "../rule.ts";
 import type { AbortLike, Requester, Tool } from "../tool-call.ts";
 import { bind } from "./bind.ts";
+import { type Check, checkCall, unknownToolCheck } from "./check-call.ts";
 import { execute, type Ran } from "./execute.ts";
 import { isRefusal, outcomeOfRepeat, runApproved, waitFor } from "./held.ts";
 import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
@@ -38,12 +39,6 @@ export interface ChildOptions {
 export interface Submitted {
   readonly id: string;
   readonly settled: Promise<Standing>;
-}
-
-/** What the stations say of a call, asking nobody. */
-export interface Check {
-  readonly verdict: Verdict["verdict"] | "refused";
-  readonly stations: readonly { readonly station: string; readonly said: string }[];
 }
 
 /** One agent run: policy and mode frozen when it starts, refusals remembered while it lasts, everything withdrawn when it ends. */
@@ -146,7 +141,7 @@ class LocalRun implements Run {
     ) {
       return this.#straight(lane.known.tool, args) as Promise<never>;
     }
-    return this.try(tool as string, args, options).then(valueOf) as Promise<never>;
+    return this.try(tool as string, args, options).then(unwrap) as Promise<never>;
   }
 
   /** Lane (a): nothing was judged, so nothing can differ, and nothing needs copying. */
@@ -302,35 +297,7 @@ class LocalRun implements Run {
 
   async check(tool: unknown, args: unknown): Promise<Check> {
     const lane = this.#lane(tool);
-    const stations: { station: string; said: string }[] = [];
-    const refused = (station: string, said: string): Check => ({
-      verdict: "refused",
-      stations: [...stations, { station, said }],
-    });
-    if (lane === undefined) return refused("know", "unknown_tool");
-    const checked = await check(this.#parts, lane.incoming, args);
-    if (!checked.ok) return refused(checked.refusal.code === "invalid_arguments" ? "receive" : "validate", checked.refusal.code);
-    stations.push(
-      { station: "receive", said: "ok" },
-      { station: "know", said: lane.incoming.descriptor.tier ?? "no tier" },
-      { station: "validate", said: "ok" },
-    );
-    const prepared = await prepare(this.#parts, lane.incoming, {
-      ...checked,
-      options: { id: undefined, statement: undefined, signal: this.#end.signal, wait: "block" },
-    });
-    if (!prepared.ok) return refused("bind", prepared.refusal.code);
-    const { submission } = prepared;
-    const verdict = ruleOn(submission.policy, {
-      facts: factsOf(lane.incoming, submission.call.arguments),
-      edits: submission.edits,
-      killed: false,
-      denied: submission.denied,
-      holds: submission.holds,
-      allowedByOpinion: submission.allowedByOpinion,
-    });
-    const said = verdict.verdict === "ask" ? verdict.holds.map((hold) => hold.by).join(", ") : verdict.by;
-    return { verdict: verdict.verdict, stations: [...stations, { station: "rule", said: `${verdict.verdict}: ${said}` }] };
+    return lane === undefined ? unknownToolCheck : checkCall(this.#parts, lane.incoming, { arguments: args, signal: this.#end.signal });
   }
 
   async #submission(tool: unknown, args: unknown, options: CallOptions): Promise<Submission | Outcome> {
@@ -347,9 +314,9 @@ class LocalRun implements Run {
 
   async submit(tool: unknown, args: unknown, options: CallOptions = {}): Promise<Submitted> {
     const submission = await this.#submission(tool, args, options);
-    if ("status" in submission) return valueOf(submission) as never;
+    if ("status" in submission) return unwrap(submission) as never;
     const ruling = await this.#parts.desk.submit(submission);
-    if (ruling.ruling === "refused") return valueOf(refusedOutcome(submission.tool.name, ruling.refusal)) as never;
+    if (ruling.ruling === "refused") return unwrap(refusedOutcome(submission.tool.name, ruling.refusal)) as never;
     if (ruling.ruling !== "held")
       throw new DeclarationError(`"${submission.tool.name}" is not held; call it instead of submitting it`);
     this.#parts.opened.add(ruling.request);
