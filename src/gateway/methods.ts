@@ -1,5 +1,5 @@
 /**
- * What a client may send to a server, in every protocol version from 2024-11-05 to 2026-07-28 and in the Tasks extension.
+ * What a client may send to a server, in every protocol version from 2024-11-05 to 2026-07-28 and its extensions.
  * A method that is not here is not forwarded: the server might run a tool behind a name that nobody gated (A85).
  */
 const REQUESTS: ReadonlySet<string> = new Set([
@@ -17,15 +17,17 @@ const REQUESTS: ReadonlySet<string> = new Set([
   "prompts/get",
   "completion/complete",
   "logging/setLevel",
-  // 2025-11-25; `tasks/update` is the extension's. A task begins with a tools/call, which is gated.
+  // 2025-11-25. A task begins with a tools/call, which is gated.
   "tasks/get",
   "tasks/result",
   "tasks/list",
   "tasks/cancel",
-  "tasks/update",
   // 2026-07-28
   "server/discover",
   "subscriptions/listen",
+  // The extensions Tasks and Skills
+  "tasks/update",
+  "resources/directory/read",
 ]);
 
 const NOTIFICATIONS: ReadonlySet<string> = new Set([

@@ -180,6 +180,7 @@ describe("what is known passes as it was sent", () => {
     "tasks/list",
     "tasks/cancel",
     "tasks/update",
+    "resources/directory/read",
     "server/discover",
     "subscriptions/listen",
   ];
