@@ -1,6 +1,6 @@
 /** The second door: the deciding side, and the desk that has one. Gateway and adapters may not open it. */
 export { type LocalDesk, type LocalDeskOptions, localDesk } from "./desk/local-desk.ts";
-export { type GateHost, snapshotOf } from "./gate/gate.ts";
+export { snapshotOf } from "./gate/gate.ts";
 export { type Guards, GUARDS } from "./guards.ts";
 export type {
   Ambiguous,

@@ -20,7 +20,8 @@ export {
 } from "./errors.ts";
 export type { ExemptionTest, ExemptionWords } from "./exemption.ts";
 export { flagsOf } from "./flags.ts";
-export { type Gate, type GateOptions, makeGate } from "./gate/gate.ts";
+export { type Gate, type GateHost, type GateOptions, makeGate } from "./gate/gate.ts";
+export type { Performer } from "./gate/parts.ts";
 export type { CallOptions, ChildOptions, Run, RunOptions, Submitted } from "./gate/run.ts";
 export type { Check } from "./gate/check-call.ts";
 export type { Declared, GatedTool, InputOf, OutputOf } from "./gate/tool.ts";

@@ -122,6 +122,8 @@ export interface ToolDescriptor {
   readonly version?: string;
   /** Default `code`. */
   readonly origin?: string;
+  /** Where the tool is somebody else's: how its server is started or found, and the tool exactly as that server sent it. */
+  readonly definition?: { readonly server: JsonObject; readonly tool: JsonValue };
 }
 
 /** What a running tool is given beside its arguments. */

@@ -59,6 +59,12 @@ export interface GateHost {
   readonly guards?: Guards;
 }
 
+/** What a gate cannot be made without; a store only where the desk is its own. */
+export interface Seams {
+  readonly runtime: Runtime;
+  readonly store: Store | undefined;
+}
+
 /** The only door to execution. It has no way to approve: approvals are on the desk, and only where the app owns the desk. */
 export interface Gate extends AsyncDisposable {
   /** Registers one tool. @throws DeclarationError */
@@ -67,6 +73,11 @@ export interface Gate extends AsyncDisposable {
   ): GatedTool<InputOf<Schema>, Awaited<Value>>;
   /** Registers all or none. @throws DeclarationError */
   tools(list: readonly Tool[]): readonly GatedTool[];
+  /**
+   * Registers a tool that lives elsewhere, or takes its new definition: a call that waits meanwhile finds `tool_changed`.
+   * @throws DeclarationError
+   */
+  observe(tool: Tool): GatedTool;
   run(options: RunOptions): Run;
   /** Could any call of this tool ask a person? */
   requires(tool: GatedTool | string): boolean;
@@ -107,7 +118,7 @@ export function snapshotOf(
   return compilePolicy(policy, { hash, record: made.record, ...(made.mode === undefined ? {} : { mode: made.mode }) });
 }
 
-function checkOptions(options: GateOptions): void {
+function checkOptions(options: Omit<GateOptions, "store"> & { readonly store: Store | undefined }): void {
   const { desk, policy, store, channels, wait, deadline } = options;
   if (desk !== undefined && (policy !== undefined || store !== undefined || channels !== undefined)) {
     throw new DeclarationError("a desk elsewhere brings its own policy, store and channels; give either desk or those");
@@ -132,7 +143,7 @@ class LocalGate implements Gate {
   readonly #record: "calls" | "counts" | "none";
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: GateOptions & { readonly runtime: Runtime; readonly store: Store | undefined }, host: GateHost) {
+  constructor(options: Omit<GateOptions, "runtime" | "store"> & Seams, host: GateHost) {
     checkOptions(options);
     const { runtime } = options;
     this.#record = host.record ?? "counts";
@@ -160,7 +171,7 @@ class LocalGate implements Gate {
     };
   }
 
-  #makeDesk(options: GateOptions & { readonly runtime: Runtime; readonly store: Store | undefined }, host: GateHost): LocalDesk {
+  #makeDesk(options: Omit<GateOptions, "runtime" | "store"> & Seams, host: GateHost): LocalDesk {
     const { runtime, store } = options;
     if (store === undefined) throw new DeclarationError("a gate with its own desk needs a store");
     const snapshot = snapshotOf(options.policy ?? {}, {
@@ -206,16 +217,23 @@ class LocalGate implements Gate {
         );
       names.add(tool.name);
     }
-    return known.map((one) => {
-      const { run: _run, ...descriptor } = one.tool;
-      const refuse = (): never => {
-        throw new Refused(refusedOutcome(one.tool.name, { code: "no_gate" }));
-      };
-      const handle = Object.freeze({ ...descriptor, run: refuse }) as unknown as GatedTool;
-      this.#known.set(one.tool.name, one);
-      this.#handles.set(handle, one);
-      return handle;
-    });
+    return known.map((one) => this.#register(one));
+  }
+
+  observe(tool: Tool): GatedTool {
+    return this.#register(knownTool(tool, this.#parts.runtime.crypto));
+  }
+
+  /** The handle shows what the tool is and refuses to run it: outside a gate nothing was asked. */
+  #register(one: KnownTool): GatedTool {
+    const { run: _run, ...descriptor } = one.tool;
+    const refuse = (): never => {
+      throw new Refused(refusedOutcome(one.tool.name, { code: "no_gate" }));
+    };
+    const handle = Object.freeze({ ...descriptor, run: refuse }) as unknown as GatedTool;
+    this.#known.set(one.tool.name, one);
+    this.#handles.set(handle, one);
+    return handle;
   }
 
   run(options: RunOptions): Run {
@@ -294,7 +312,5 @@ class LocalGate implements Gate {
   }
 }
 
-export const makeGate = (
-  options: GateOptions & { readonly runtime: Runtime; readonly store: Store | undefined },
-  host: GateHost = {},
-): Gate => new LocalGate(options, host);
+export const makeGate = (options: Omit<GateOptions, "runtime" | "store"> & Seams, host: GateHost = {}): Gate =>
+  new LocalGate(options, host);

@@ -8,7 +8,13 @@ import { TIMES } from "../desk/parts.ts";
 import { bind } from "./bind.ts";
 import { execute, type Ran } from "./execute.ts";
 import { type Incoming, withSecrets } from "./judge.ts";
+import { knownTool } from "./know.ts";
 import type { GateParts } from "./parts.ts";
+import type { ToolIdentity } from "../tool-call.ts";
+import { CANCEL_REASONS, type CancelReason } from "../request.ts";
+
+/** A caller may say why it withdraws, in a word of ours; anything else is an abort. */
+const withdrawnBy = (reason: unknown): CancelReason => CANCEL_REASONS.find((known) => known === reason) ?? "abort";
 
 /** Waits for a held request; an abort of the caller withdraws it, so that nothing runs for nobody. */
 export async function waitFor(parts: GateParts, id: string, submission: Submission): Promise<Standing | Refusal> {
@@ -17,7 +23,7 @@ export async function waitFor(parts: GateParts, id: string, submission: Submissi
     return await parts.desk.await(id, submission.signal);
   } catch (thrown) {
     if (submission.signal.aborted) {
-      await parts.desk.cancel(id, "abort", submission.requester);
+      await parts.desk.cancel(id, withdrawnBy(submission.signal.reason), submission.requester);
       const standing = await parts.desk.standing(id);
       return standing?.refusal ?? { code: "cancelled" };
     }
@@ -96,6 +102,14 @@ const outcomeOf = (tool: string, ran: Ran, facts: { request: string; edited: Edi
     : { status: "failed", error: ran.error, how: "approved", request, ...edited };
 };
 
+/** The tool as it is known now: what was approved may have been replaced while a person read (A83.2). */
+async function identityNow(parts: GateParts, incoming: Incoming): Promise<ToolIdentity | undefined> {
+  const { known, performer } = incoming;
+  if (performer?.current === undefined) return known.identity;
+  const current = await performer.current();
+  return current === undefined ? undefined : knownTool(current, parts.runtime.crypto).identity;
+}
+
 /** Stations 9 to 11 for an approved request. The one place where a person's yes lets a tool run. */
 export async function runApproved(
   parts: GateParts,
@@ -111,7 +125,11 @@ export async function runApproved(
     return refusedOutcome(tool, { code: "invalid_edit" }, id);
   }
   const bindings = await bind(parts.runtime.surroundings, incoming.descriptor.binds, args);
-  const identity = parts.known(incoming.known.tool.name)?.identity ?? incoming.known.identity;
+  const identity = await identityNow(parts, incoming);
+  if (identity === undefined) {
+    await parts.desk.cancel(id, "tool_changed", submission.requester);
+    return refusedOutcome(tool, { code: "tool_changed" }, id);
+  }
   const claimed: Claimed = await parts.desk.claim(id, {
     holder: parts.runtime.ids.process,
     requester: submission.requester,

@@ -9,7 +9,7 @@ import { bind } from "./bind.ts";
 import { floorsOf } from "./floor.ts";
 import { type Descriptor, describe, type KnownTool } from "./know.ts";
 import { hearAll } from "./opinion.ts";
-import type { GateParts, Scope } from "./parts.ts";
+import type { GateParts, Performer, Scope } from "./parts.ts";
 import { receive } from "./receive.ts";
 import { validate } from "./validate.ts";
 
@@ -20,6 +20,7 @@ export interface Incoming {
   readonly requester: Requester;
   /** The run's own scope first, its parents' after it. */
   readonly scopes: readonly [Scope, ...Scope[]];
+  readonly performer?: Performer;
 }
 
 /** A call that stations 1 to 3 let through. */

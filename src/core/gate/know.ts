@@ -110,12 +110,10 @@ export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
   return { tool, schema, identity: { name, origin: tool.origin ?? "code", definition: definitionOf(tool, schema, crypto) } };
 }
 
-const definitionOf = (tool: Tool, input: JsonObject | null, crypto: Crypto): Hash =>
-  hashOf(crypto, {
-    type: "holdpoint/definition/v1",
-    server: null,
-    tool: { name: tool.name, input, version: tool.version ?? null },
-  });
+function definitionOf(tool: Tool, input: JsonObject | null, crypto: Crypto): Hash {
+  const { name, version = null, definition } = tool;
+  return hashOf(crypto, { type: "holdpoint/definition/v1", ...(definition ?? { server: null, tool: { name, input, version } }) });
+}
 
 /** What the policy's entries make of a tool; later entries refine earlier ones, and their floors add up. */
 export function describe(tool: ToolDescriptor, policy: PolicySnapshot): Descriptor {

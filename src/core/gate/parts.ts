@@ -4,6 +4,8 @@ import type { PolicySnapshot } from "../policy.ts";
 import type { Desk } from "../ports/desk.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { Grade, RequesterProof } from "../request.ts";
+import type { JsonObject } from "../json-value.ts";
+import type { RunContext, Tool } from "../tool-call.ts";
 import type { KnownTool } from "./know.ts";
 
 /** What the runs of one gate share. */
@@ -24,6 +26,13 @@ export interface GateParts {
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   /** Requests that this gate opened and that have not ended. */
   readonly opened: Set<string>;
+}
+
+/** Runs a tool that lives elsewhere, once the gate lets it. */
+export interface Performer {
+  run(args: JsonObject, context: RunContext): unknown;
+  /** The tool as it is defined now, looked at just before the claim; `undefined`: it is gone. */
+  current?(): Promise<Tool | undefined>;
 }
 
 /** One scope of authority around a call: the run's own, and each parent's. */

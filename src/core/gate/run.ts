@@ -13,7 +13,7 @@ import { execute, type Ran } from "./execute.ts";
 import { isRefusal, outcomeOfRepeat, runApproved, waitFor } from "./held.ts";
 import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
 import { describe, type KnownTool } from "./know.ts";
-import type { GateParts, Scope } from "./parts.ts";
+import type { GateParts, Performer, Scope } from "./parts.ts";
 import type { GatedTool } from "./tool.ts";
 import { sameJson } from "../json.ts";
 
@@ -23,6 +23,8 @@ export interface CallOptions {
   readonly signal?: AbortLike;
   /** The agent's own words; shown as its claim, at most 2,000 characters. */
   readonly statement?: string;
+  /** What runs in place of the tool's own `run`: for a gate in front of tools that live elsewhere. */
+  readonly performer?: Performer;
 }
 
 export interface ChildOptions {
@@ -151,7 +153,7 @@ class LocalRun implements Run {
 
   async try(tool: unknown, args: unknown, options: CallOptions = {}): Promise<Outcome<never>> {
     const started = this.#parts.runtime.clock.now();
-    const lane = this.#lane(tool);
+    const lane = performedBy(this.#lane(tool), options.performer);
     const name = lane?.known.tool.name ?? nameOf(tool);
     const outcome = lane === undefined ? this.#unknown(name) : await this.#through(lane, args, options);
     this.#tell(name, { outcome, lane, duration: this.#parts.runtime.clock.now() - started });
@@ -297,7 +299,9 @@ class LocalRun implements Run {
 
   async check(tool: unknown, args: unknown): Promise<Check> {
     const lane = this.#lane(tool);
-    return lane === undefined ? unknownToolCheck : checkCall(this.#parts, lane.incoming, { arguments: args, signal: this.#end.signal });
+    return lane === undefined
+      ? unknownToolCheck
+      : checkCall(this.#parts, lane.incoming, { arguments: args, signal: this.#end.signal });
   }
 
   async #submission(tool: unknown, args: unknown, options: CallOptions): Promise<Submission | Outcome> {
@@ -345,6 +349,13 @@ class LocalRun implements Run {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort(new Error("the run has ended"));
   }
+}
+
+/** The same tool and judgement, run by somebody else. */
+function performedBy(lane: Lane | undefined, performer: Performer | undefined): Lane | undefined {
+  if (lane === undefined || performer === undefined) return lane;
+  const known: KnownTool = { ...lane.known, tool: { ...lane.known.tool, run: (args, context) => performer.run(args, context) } };
+  return { ...lane, known, incoming: { ...lane.incoming, known, performer } };
 }
 
 const nameOf = (tool: unknown): string =>

@@ -3,7 +3,7 @@
 /** A text with `{name}` places, or one text for each plural category of its language. */
 export type Phrase = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { readonly other: string });
 
-const COUNTED = ["more.characters", "more.flags", "more.notes", "terminal.waiting", "terminal.rowsLeftOut"] as const;
+const COUNTED = ["more.characters", "more.flags", "more.notes", "terminal.waiting", "more.rows"] as const;
 type CountedKey = (typeof COUNTED)[number];
 const PLAIN = [
   "heading.call",
@@ -68,6 +68,7 @@ const PLAIN = [
   "terminal.failed",
   "terminal.closed",
   "terminal.withdrawn",
+  "terminal.nextParts",
   "terminal.elsewhere",
   "terminal.aside",
   "terminal.reminder",
