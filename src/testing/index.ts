@@ -1,4 +1,11 @@
+export { channelSuite, ListeningDesk } from "./channel-suite.ts";
+export type { ChannelSuite, ChannelUnderTest, Heard } from "./channel-suite.ts";
 export { manualClock } from "./manual-clock.ts";
 export type { ManualClock } from "./manual-clock.ts";
+export { recordingChannel } from "./recording-channel.ts";
+export type { RecordingChannel, RecordingChannelOptions } from "./recording-channel.ts";
+export { sampleCard } from "./sample-card.ts";
+export { scriptedApprover } from "./scripted-approver.ts";
+export type { ScriptedApprover, ScriptedApproverOptions, ScriptedDecision } from "./scripted-approver.ts";
 export { storeSuite, SuiteDesk } from "./store-suite.ts";
 export type { StoreSuite, StoreUnderTest } from "./store-suite.ts";

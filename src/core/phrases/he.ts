@@ -51,7 +51,11 @@ export const he: Catalogue = {
     two: "שני תווים נוספים אינם מוצגים כאן. {where}",
     other: "{amount} תווים נוספים אינם מוצגים כאן. {where}",
   },
-  "more.rows": { one: "שורה אחת אינה מוצגת כאן. {where}", two: "שתי שורות אינן מוצגות כאן. {where}", other: "{amount} שורות אינן מוצגות כאן. {where}" },
+  "more.rows": {
+    one: "שורה אחת אינה מוצגת כאן. {where}",
+    two: "שתי שורות אינן מוצגות כאן. {where}",
+    other: "{amount} שורות אינן מוצגות כאן. {where}",
+  },
   "more.flags": { one: "ועוד אחד ({kinds})", two: "ועוד שניים ({kinds})", other: "ועוד {amount} ({kinds})" },
   "more.notes": { one: "ועוד אחת", two: "ועוד שתיים", other: "ועוד {amount}" },
   "more.where": "הכול: holdpoint show {id}",

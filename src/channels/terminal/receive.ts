@@ -1,0 +1,326 @@
+import {
+  phrase,
+  terminalLine,
+  type Clock,
+  type Locale,
+  type PhraseKey,
+  type Presented,
+  type TerminalLine,
+} from "../../core/index.ts";
+import type { Device } from "./device.ts";
+import { KeyReader, type Key } from "./keys.ts";
+import { edited, EMPTY_LINE, textOf, type Line } from "./line.ts";
+import { inputRow, rowsOf, sheetOf, weighted, widthOf, type Sheet } from "./render.ts";
+
+/** What a decided line led to. */
+export type Settled =
+  /** The question is over; what to say of it. */
+  | { readonly over: true; readonly lines: readonly string[] }
+  /** It goes on, with a word of why; with a new card where the old one is stale. */
+  | { readonly over: false; readonly notice: string; readonly fresh?: Presented };
+
+/** Everything that one question at a terminal needs of its surroundings. */
+export interface Surroundings {
+  readonly device: Device;
+  readonly clock: Clock;
+  readonly locale: Locale;
+  readonly colour: boolean;
+  /** Milliseconds of silence between the card and the question. */
+  readonly guard: number;
+  /** How many more wait behind this one. */
+  readonly waiting: () => number;
+  readonly decide: (said: Exclude<TerminalLine, { answer: "unclear" }>, presented: Presented) => Promise<Settled>;
+  /** All of it was shown. */
+  readonly seen: (presented: Presented) => void;
+  /** The question has let go of the terminal; `interrupted`: by Ctrl-C. */
+  readonly ended: (how: "settled" | "interrupted") => void;
+}
+
+type Phase = "guard" | "reading" | "checking" | "deciding" | "over";
+
+/** A lone Escape is told from the beginning of an arrow key by what follows within this time. */
+const ESCAPE_MS = 60;
+/** A terminal that answered before and does not now is not showing what we drew. */
+const POSITION_MS = 1000;
+/** An answer of the terminal that is under way must not arrive in the host's input. */
+const DRAIN_MS = 150;
+
+/** Colours off, plain letters, cursor shown, rows broken by the terminal, letters not pushed aside. */
+const ORDERLY = "\u001b[0m\u001b(B\u000f\u001b[?25h\u001b[?7h\u001b[4l";
+/** Also the whole screen as scroll region, and nothing on it: after somebody else has drawn. */
+const CLEARED = `${ORDERLY}\u001b[?6l\u001b[r\u001b[2J\u001b[H`;
+const WHERE_ARE_YOU = "\u001b[6n";
+
+interface Position {
+  readonly row: number;
+  readonly column: number;
+  /** Cells of the typed text when the terminal was asked. */
+  readonly typed: number;
+}
+
+/**
+ * One question at a terminal, from drawing the card to giving the answer on. Only a whole line that was typed after the
+ * question was drawn decides; what was typed before, or pasted, or comes after somebody else has written on the screen,
+ * does not (A60, A61).
+ */
+export class Question {
+  readonly #around: Surroundings;
+  #presented: Presented;
+  #sheet: Sheet;
+  #part = 0;
+  #phase: Phase = "guard";
+  #keys = new KeyReader();
+  #line: Line = EMPTY_LINE;
+  #early = false;
+  #notice: string | undefined;
+  /** Rows of the question below the card, with its cursor on the last; 0: not drawn. */
+  #rows = 0;
+  /** Where the cursor was when the question was drawn; `undefined`: this terminal does not tell. */
+  #home: Position | undefined;
+  /** Questions to the terminal that it has still to answer, in order. */
+  #asked: { readonly what: "home" | "key" | "check"; readonly typed: number }[] = [];
+  #drained: (() => void) | undefined;
+  #timer: () => void = () => undefined;
+  #escape: () => void = () => undefined;
+
+  constructor(presented: Presented, around: Surroundings) {
+    this.#presented = presented;
+    this.#around = around;
+    this.#sheet = this.#makeSheet();
+  }
+
+  /** Draws the card. @returns whether all of it stands on the screen */
+  start(): boolean {
+    this.#around.device.write(`\r\n${ORDERLY}`);
+    this.#drawPart();
+    return this.#lastPart && this.#presented.complete;
+  }
+
+  /** What came from the terminal. */
+  typed(text: string): void {
+    this.#escape();
+    this.#take(this.#keys.push(text));
+    if (this.#keys.unfinished) {
+      this.#escape = this.#around.clock.after(ESCAPE_MS, () => this.#take(this.#keys.flush()));
+    }
+  }
+
+  /** Something beside the question has changed: how many wait, or a word to add. */
+  refresh(notice?: string): void {
+    this.#notice = notice ?? this.#notice;
+    if (this.#phase === "reading") this.#drawQuestion();
+  }
+
+  /** Somebody else wrote on the screen, or it has another size: all of it again, and no line from before counts. */
+  redraw(notice?: string): void {
+    if (this.#phase === "over" || this.#phase === "deciding") return;
+    this.#around.device.write(CLEARED);
+    this.#sheet = this.#makeSheet();
+    this.#part = 0;
+    this.#notice = notice;
+    this.#drawPart();
+  }
+
+  /** Takes the question away because it is answered elsewhere, or over. While an answer is under way, that one ends it. */
+  withdraw(ending: string): void {
+    if (this.#phase !== "deciding") this.#end([ending]);
+  }
+
+  get over(): boolean {
+    return this.#phase === "over";
+  }
+
+  get #lastPart(): boolean {
+    return this.#part === this.#sheet.parts.length - 1;
+  }
+
+  #say(key: PhraseKey, values: Readonly<Record<string, string | number>> = {}): string {
+    return phrase(this.#around.locale, key, { id: this.#presented.card.id, code: this.#presented.card.code, ...values });
+  }
+
+  #makeSheet(): Sheet {
+    const { device, colour, locale } = this.#around;
+    return sheetOf(this.#presented, { ...device.size(), colour, locale });
+  }
+
+  #drawPart(): void {
+    this.#around.device.write(`${(this.#sheet.parts[this.#part] ?? []).join("\r\n")}\r\n`);
+    this.#rows = 0;
+    this.#line = EMPTY_LINE;
+    this.#home = undefined;
+    this.#early = false;
+    this.#phase = "guard";
+    this.#rearm();
+  }
+
+  /** The question opens after a moment without a key: somebody in the middle of a sentence has not read the card. */
+  #rearm(): void {
+    this.#timer();
+    this.#timer = this.#around.clock.after(this.#around.guard, () => {
+      if (this.#early) this.#notice = this.#say("terminal.early");
+      this.#phase = "reading";
+      this.#drawQuestion();
+      if (this.#lastPart && this.#presented.complete) this.#around.seen(this.#presented);
+    });
+  }
+
+  #questionRows(): readonly string[] {
+    const { card, complete } = this.#presented;
+    const columns = this.#around.device.size().columns;
+    const waiting = this.#around.waiting();
+    const question = !this.#lastPart
+      ? this.#say("terminal.page", { page: this.#part + 1, pages: this.#sheet.parts.length })
+      : this.#say(!complete ? "terminal.refuseOnly" : card.impact === "default" ? "terminal.question" : "terminal.coded");
+    const lines = [
+      ...(this.#notice === undefined ? [] : [this.#notice]),
+      ...(this.#lastPart && card.editable.length > 0 ? [this.#say("terminal.edit")] : []),
+      waiting > 0 ? `${question} ${this.#say("terminal.waiting", { count: waiting })}` : question,
+    ];
+    return lines.flatMap((line) => rowsOf(line, columns)).map((row) => weighted(row, "bold", this.#around.colour));
+  }
+
+  #eraseQuestion(): string {
+    if (this.#rows === 0) return "";
+    return this.#rows === 1 ? "\r\u001b[J" : `\r\u001b[${this.#rows - 1}A\u001b[J`;
+  }
+
+  #drawQuestion(): void {
+    const rows = this.#questionRows();
+    this.#around.device.write(`${this.#eraseQuestion()}${rows.map((row) => `${row}\r\n`).join("")}`);
+    this.#rows = rows.length + 1;
+    this.#drawInput();
+    this.#ask("home");
+  }
+
+  #drawInput(): void {
+    const { row, column } = inputRow(this.#line.before.join(""), this.#line.after.join(""), this.#around.device.size().columns);
+    this.#around.device.write(`\r\u001b[K${row}\r\u001b[${column - 1}C`);
+  }
+
+  /** Asks where the cursor is. Before a key is drawn it must be where the last one left it, or somebody else has written. */
+  #ask(what: "home" | "key" | "check"): void {
+    this.#asked.push({ what, typed: widthOf(this.#line.before.join("")) });
+    this.#around.device.write(WHERE_ARE_YOU);
+  }
+
+  #take(keys: readonly Key[]): void {
+    for (const key of keys) {
+      if (key.key === "position") this.#answered(key.row, key.column);
+      else if (this.#phase === "over") return;
+      else if (key.key === "interrupt") this.#interrupt();
+      else if (this.#phase === "guard") this.#tooEarly();
+      else if (this.#phase === "reading") this.#act(key);
+    }
+  }
+
+  #tooEarly(): void {
+    this.#early = true;
+    this.#rearm();
+  }
+
+  #act(key: Key): void {
+    if (key.key === "enter") this.#enter();
+    else if (key.key === "eof") this.#settle({ answer: "reject", reason: undefined });
+    else if (key.key === "paste") this.#again("terminal.pasted");
+    else if (key.key === "redraw") this.redraw();
+    else if (key.key === "text" && !this.#lastPart && key.text === " " && textOf(this.#line) === "") this.#nextPart();
+    else {
+      if (this.#home !== undefined) this.#ask("key");
+      this.#line = edited(this.#line, key);
+      this.#drawInput();
+    }
+  }
+
+  #nextPart(): void {
+    this.#around.device.write(this.#eraseQuestion());
+    this.#part += 1;
+    this.#notice = undefined;
+    this.#drawPart();
+  }
+
+  /** Nothing was decided; the line is typed anew. */
+  #again(key: PhraseKey): void {
+    this.#line = EMPTY_LINE;
+    this.#notice = this.#say(key);
+    this.#phase = "reading";
+    this.#drawQuestion();
+  }
+
+  #enter(): void {
+    const { card, complete } = this.#presented;
+    const { locale } = this.#around;
+    const said = terminalLine(textOf(this.#line), { code: card.code, needsCode: card.impact !== "default", locale });
+    if (said.answer === "reject") this.#settle(said);
+    else if (!complete) this.#again("terminal.refuseOnly");
+    else if (!this.#lastPart) this.#again("terminal.unseen");
+    else if (said.answer === "unclear") this.#again(said.why === "needs_code" ? "terminal.codeNeeded" : "terminal.otherCode");
+    else this.#check();
+  }
+
+  /** Before a yes counts, the terminal is asked whether the cursor is where our typing left it. */
+  #check(): void {
+    if (this.#home === undefined) {
+      this.#settle({ answer: "approve" });
+      return;
+    }
+    this.#phase = "checking";
+    this.#ask("check");
+    this.#timer();
+    this.#timer = this.#around.clock.after(POSITION_MS, () => this.redraw(this.#say("terminal.redrawn")));
+  }
+
+  #answered(row: number, column: number): void {
+    const asked = this.#asked.shift();
+    if (this.#asked.length === 0) this.#drained?.();
+    if (asked === undefined) return;
+    if (asked.what === "home") {
+      if (this.#phase === "reading") this.#home = { row, column, typed: asked.typed };
+      return;
+    }
+    if (this.#home === undefined || (this.#phase !== "reading" && this.#phase !== "checking")) return;
+    const same = row === this.#home.row && column - asked.typed === this.#home.column - this.#home.typed;
+    if (!same) this.redraw(this.#say("terminal.redrawn"));
+    else if (asked.what === "check") this.#settle({ answer: "approve" });
+  }
+
+  #settle(said: Exclude<TerminalLine, { answer: "unclear" }>): void {
+    this.#phase = "deciding";
+    this.#timer();
+    void this.#around.decide(said, this.#presented).then((settled) => {
+      if (settled.over) return this.#end(settled.lines);
+      this.#phase = "reading";
+      this.#line = EMPTY_LINE;
+      if (settled.fresh === undefined) return this.refresh(settled.notice);
+      this.#presented = settled.fresh;
+      this.redraw(settled.notice);
+    });
+  }
+
+  #interrupt(): void {
+    this.#end([this.#say("terminal.aside")], "interrupted");
+  }
+
+  #end(lines: readonly string[], how: "settled" | "interrupted" = "settled"): void {
+    if (this.#phase === "over") return;
+    this.#phase = "over";
+    this.#timer();
+    this.#escape();
+    const columns = this.#around.device.size().columns;
+    this.#around.device.write(
+      `${this.#eraseQuestion()}${lines
+        .flatMap((line) => rowsOf(line, columns))
+        .map((row) => `${row}\r\n`)
+        .join("")}`,
+    );
+    if (this.#asked.length === 0 || this.#home === undefined) {
+      this.#around.ended(how);
+      return;
+    }
+    this.#timer = this.#around.clock.after(DRAIN_MS, () => this.#drained?.());
+    this.#drained = () => {
+      this.#drained = undefined;
+      this.#timer();
+      this.#around.ended(how);
+    };
+  }
+}
