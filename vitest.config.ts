@@ -5,5 +5,14 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "test/e2e/**"],
     testTimeout: 20_000,
+    coverage: {
+      provider: "v8",
+      include: ["src/core/**/*.ts"],
+      exclude: ["**/*.test.ts", "**/*.test-kit.ts"],
+      reporter: ["text-summary", "json-summary", "json"],
+      reportsDirectory: "coverage",
+      // A branch of the core that no test takes is a refusal nobody has seen, or a permit nobody meant.
+      thresholds: { branches: 100 },
+    },
   },
 });
