@@ -28,7 +28,18 @@ export type { Declared, GatedTool, InputOf, OutputOf } from "./gate/tool.ts";
 export { type Hash, hashOf, isHash, shortHash } from "./hash.ts";
 export { type Instant, instant, msOf, parseInstant, plus } from "./instant.ts";
 export { type Actor, type Break, type Entry, entryHash, EVENTS, type JournalEvent, verifyStream } from "./journal.ts";
-export { canonicalize, copyJson, type Message as JsonMessage, RawNumber, readJson, readMessage, sameJson } from "./json.ts";
+export {
+  canonicalize,
+  copyJson,
+  type Message as JsonMessage,
+  type MessageObject,
+  type MessageValue,
+  RawNumber,
+  readJson,
+  readMessage,
+  sameJson,
+  type Span,
+} from "./json.ts";
 export {
   JSON_LIMITS,
   type JsonArray,

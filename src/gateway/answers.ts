@@ -1,5 +1,5 @@
+import type { JsonObject } from "../core/index.ts";
 import type { Id } from "./message.ts";
-import type { JsonObject } from "../core/json-value.ts";
 
 /** The messages that we write ourselves, each as one line. */
 

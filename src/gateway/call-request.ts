@@ -1,15 +1,13 @@
-import { RawNumber, readJson } from "../core/json.ts";
-import { JsonFault } from "../core/json-value.ts";
+import { JsonFault, RawNumber, readJson } from "../core/index.ts";
 import { INVALID_PARAMS, INVALID_REQUEST, isAmbiguousCall, isModern, isObject, memberOf } from "./message.ts";
+import type { JsonObject, MessageObject, MessageValue, Span } from "../core/index.ts";
 import type { ClientRequest } from "./message.ts";
-import type { MessageObject, MessageValue, Span } from "../core/json.ts";
-import type { JsonObject } from "../core/json-value.ts";
 
 /** A tools/call that may be judged. */
 export interface CallRequest {
   readonly message: ClientRequest;
-  /** How its line ended. */
-  readonly lineEnd: string;
+  /** As it came. */
+  readonly line: Buffer;
   readonly name: string;
   readonly arguments: JsonObject;
   readonly argumentsText: string;
@@ -49,7 +47,7 @@ export function readCall(message: ClientRequest, line: Buffer): CallRequest | Ca
   return (
     inexact(sent, argumentsText) ?? {
       message,
-      lineEnd: line.subarray(Buffer.byteLength(message.text)).toString("latin1"),
+      line,
       name,
       arguments: sent as JsonObject,
       argumentsText,

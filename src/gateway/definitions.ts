@@ -1,8 +1,6 @@
-import { RawNumber } from "../core/json.ts";
+import { RawNumber } from "../core/index.ts";
 import { isObject, memberOf } from "./message.ts";
-import type { MessageObject, MessageValue } from "../core/json.ts";
-import type { JsonObject, JsonValue } from "../core/json-value.ts";
-import type { Log } from "../core/ports/runtime.ts";
+import type { JsonObject, JsonValue, Log, MessageObject, MessageValue } from "../core/index.ts";
 
 /** One page of a tools/list result, or `undefined` where none came. */
 export type ListPage = (cursor: string | undefined) => Promise<MessageValue | undefined>;

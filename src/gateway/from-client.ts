@@ -1,4 +1,4 @@
-import { refusalSentence } from "../core/refusal.ts";
+import { refusalSentence } from "../core/index.ts";
 import { errorLine, refusalLine } from "./answers.ts";
 import { readCall } from "./call-request.ts";
 import { GatedCall } from "./gated-call.ts";

@@ -1,9 +1,8 @@
-import { isHoldpointError, REFUSAL_CODES } from "../core/errors.ts";
-import { refusalSentence, unknownSentence } from "../core/refusal.ts";
+import { isHoldpointError, REFUSAL_CODES, refusalSentence, unknownSentence } from "../core/index.ts";
 import { listLine, progressLine, refusalLine, withArguments } from "./answers.ts";
 import { isModern } from "./message.ts";
 import { brief, within } from "./parts.ts";
-import type { RefusalCode } from "../core/errors.ts";
+import type { JsonObject, RefusalCode } from "../core/index.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ListPage } from "./definitions.ts";
 import type { Id, ServerMessage } from "./message.ts";
@@ -23,6 +22,7 @@ export class GatedCall {
   #giveUp: NodeJS.Timeout | undefined;
   #note: string;
   #notes = 0;
+  #next: NodeJS.Timeout | undefined;
 
   constructor(request: CallRequest, parts: Parts) {
     this.#request = request;
@@ -42,14 +42,14 @@ export class GatedCall {
 
   /** Asks the judge and acts on what it says. Never rejects. */
   async judge(): Promise<void> {
-    const notes = setInterval(() => this.#tell(), this.#parts.timing.progressEvery);
+    this.#tellLater(this.#parts.timing.progressAfter);
     try {
       const verdict = await this.#verdict();
       if (this.#state !== "held") await this.#tooLate(verdict);
       else if (isPermission(verdict)) this.#run(verdict);
       else this.#refuse(verdict);
     } finally {
-      clearInterval(notes);
+      clearTimeout(this.#next);
     }
   }
 
@@ -102,7 +102,8 @@ export class GatedCall {
       current: () => this.#definition(),
       progress: (note) => {
         this.#note = note;
-        this.#tell();
+        // A call that is soon decided is not disturbed, so that its transcript is as without us.
+        if (this.#notes > 0) this.#tell();
       },
       clientName: this.#parts.client.name,
     };
@@ -118,11 +119,15 @@ export class GatedCall {
   }
 
   #run(verdict: Permitted): void {
-    const { message, lineEnd, spans } = this.#request;
-    const text = verdict.arguments === undefined ? message.text : withArguments(message.text, spans, verdict.arguments);
     this.#state = "running";
     this.#finished = verdict.finished;
-    this.#parts.toServer.send(text + lineEnd);
+    this.#parts.toServer.send(verdict.arguments === undefined ? this.#request.line : this.#edited(verdict.arguments));
+  }
+
+  #edited(args: JsonObject): string {
+    const { message, line, spans } = this.#request;
+    const lineEnd = line.subarray(Buffer.byteLength(message.text)).toString("latin1");
+    return withArguments(message.text, spans, args) + lineEnd;
   }
 
   /** Released, and withdrawn before it was forwarded: known not to have run. */
@@ -155,6 +160,7 @@ export class GatedCall {
   #end(): void {
     this.#state = "ended";
     clearTimeout(this.#giveUp);
+    clearTimeout(this.#next);
     const pending = this.#parts.calls.get(this.id);
     if (pending?.type === "call" && pending.call === this) this.#parts.calls.delete(this.id);
   }
@@ -174,6 +180,14 @@ export class GatedCall {
     } catch (thrown) {
       this.#parts.log.error("a call's outcome could not be recorded", { tool: brief(this.#tool), cause: String(thrown) });
     }
+  }
+
+  #tellLater(ms: number): void {
+    if (this.#request.progressToken === undefined) return;
+    this.#next = setTimeout(() => {
+      this.#tell();
+      this.#tellLater(this.#parts.timing.progressEvery);
+    }, ms);
   }
 
   #tell(): void {

@@ -1,8 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { RawNumber, readMessage } from "../core/json.ts";
-import { JsonFault } from "../core/json-value.ts";
-import type { MessageObject, MessageValue, Span } from "../core/json.ts";
-import type { JsonLimits } from "../core/json-value.ts";
+import { JsonFault, RawNumber, readMessage } from "../core/index.ts";
+import type { JsonLimits, MessageObject, MessageValue, Span } from "../core/index.ts";
 
 /**
  * What we keep in memory of one message. Far above what any server answers with, far below what ends a process.

@@ -1,9 +1,9 @@
+import type { Log } from "../core/index.ts";
 import type { Calls } from "./calls.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Outlet } from "./outlet.ts";
 import type { OwnRequests } from "./own-requests.ts";
 import type { Judge, Timing } from "./port.ts";
-import type { Log } from "../core/ports/runtime.ts";
 
 /** What the two directions of one relay share. */
 export interface Parts {

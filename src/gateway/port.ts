@@ -1,5 +1,4 @@
-import type { JsonObject } from "../core/json-value.ts";
-import type { CancelReason } from "../core/request.ts";
+import type { CancelReason, JsonObject } from "../core/index.ts";
 
 /** What the relay asks of the gate. The relay moves bytes and decides nothing. */
 export interface Judge {
@@ -28,7 +27,10 @@ export interface GatewayCall {
   readonly definition: unknown;
   /** The definition as it is at this moment: asks the server again where it said that its tools changed. */
   current(): Promise<unknown>;
-  /** Tells the client at once why its call waits, and repeats it every few seconds; only where the client asked for progress. */
+  /**
+   * What the client is told of why its call waits, once it has waited for a second and then every few seconds; a later note
+   * at once. Only where the client asked for progress.
+   */
   progress(note: string): void;
   /** What the client calls itself. */
   readonly clientName: string | undefined;
@@ -55,6 +57,8 @@ export type CallOutcome = { readonly isError: boolean; readonly result: unknown 
 
 /** How long the relay waits for things, in milliseconds. */
 export interface Timing {
+  /** Before the first progress note of a held call: most calls are decided sooner and are not disturbed. */
+  readonly progressAfter: number;
   /** Between two progress notes of a held call. */
   readonly progressEvery: number;
   /** For the server to list its tools when we ask. */
@@ -73,6 +77,7 @@ export interface Timing {
 
 /** Clients of the official SDKs end us 2 s after they close our input: exitGrace and killGrace together stay below that. */
 export const TIMING: Timing = {
+  progressAfter: 1000,
   progressEvery: 5000,
   listWithin: 10_000,
   recordWithin: 5000,

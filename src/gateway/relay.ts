@@ -11,12 +11,12 @@ import { OwnRequests } from "./own-requests.ts";
 import { OpenWork, within } from "./parts.ts";
 import { TIMING } from "./port.ts";
 import { pumpErrors } from "./server-errors.ts";
+import type { Log } from "../core/index.ts";
 import type { ChildEnd, Command } from "./child.ts";
 import type { LineSink } from "./lines.ts";
 import type { Id } from "./message.ts";
 import type { Parts } from "./parts.ts";
 import type { Judge, Timing, Withdrawal } from "./port.ts";
-import type { Log } from "../core/ports/runtime.ts";
 
 export interface RelayOptions {
   /** Our name of the server: its tools are named `<server>/<tool>`. */

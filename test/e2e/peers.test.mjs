@@ -18,6 +18,8 @@ afterEach(() => rm(folder, { recursive: true }));
 const split = ([command, ...args]) => ({
   command,
   args,
+  // The memory server keeps its graph beside its program otherwise, from one run to the next.
+  env: { ...process.env, MEMORY_FILE_PATH: join(folder, "memory.jsonl") },
   stderr: "ignore",
 });
 

@@ -233,7 +233,10 @@ describe("while a call is held", () => {
 
   it("the client that asked for progress gets it, growing, until the verdict", async () => {
     const verdict = new Later<object>();
-    const { send, client, judge, answer } = await start({ echo: () => verdict.promise }, { timing: { progressEvery: 5 } });
+    const { send, client, judge, answer } = await start(
+      { echo: () => verdict.promise },
+      { timing: { progressAfter: 5, progressEvery: 5 } },
+    );
     send(held);
     await client.until(
       (line) =>
@@ -255,9 +258,24 @@ describe("while a call is held", () => {
     expect(client.lines.some((line) => line.includes("too late"))).toBe(false);
   });
 
+  it("a call that is decided at once is not disturbed by a note", async () => {
+    const { send, client, answer } = await start({
+      echo: (seen, { run }) => {
+        seen.progress("Ada will be asked, perhaps.");
+        return run();
+      },
+    });
+    send(held);
+    await answer(1);
+    expect(client.lines.some((line) => line.includes("Ada"))).toBe(false);
+  });
+
   it("a client that did not ask for progress gets none", async () => {
     const verdict = new Later<object>();
-    const { send, client, judge, answer } = await start({ echo: () => verdict.promise }, { timing: { progressEvery: 1 } });
+    const { send, client, judge, answer } = await start(
+      { echo: () => verdict.promise },
+      { timing: { progressAfter: 1, progressEvery: 1 } },
+    );
     send(held.replace("progressToken", "x"));
     await judge.asked(1);
     judge.calls[0]?.progress("Ada was asked.");

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,11 +20,11 @@ const withdrawn = (tool: string): string =>
 const unknown = (tool: string): string => `"test/${tool}" may or may not have run; do not repeat it. Tell the user briefly.`;
 const request = (id: number, name: string): string => JSON.stringify({ jsonrpc: "2.0", ...call(id, name) });
 
-/** True while a process exists and has not been waited for in vain. */
+/** True while a process runs. One that has ended and waits for its parent to notice does not. */
 function lives(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !existsSync("/proc/self/stat") || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
   } catch {
     return false;
   }
