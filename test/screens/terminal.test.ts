@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { terminalChannel, type TerminalOptions } from "../../src/channels/terminal/index.ts";
-import { DeclarationError, } from "../../src/core/index.ts";
+import { DeclarationError } from "../../src/core/index.ts";
 import { channelSuite, sampleCard } from "../../src/testing/index.ts";
 import { Person } from "./person.ts";
 
 const A = sampleCard({ id: "a", code: "A2B3" });
 const B = sampleCard({ id: "b", code: "C4D5", tool: { name: "send_mail", origin: "code" } });
+
+describe("the terminal", () => {
+  it("draws the card, then the question, and takes a typed yes for this request", async () => {
+    await using person = new Person();
     expect(await person.shown(A)).toEqual({ state: "seen" });
     expect(person.keyboard.raw).toBe(true);
     expect(person.text).toContain("delete_path");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { inputRow, rowsOf, sheetOf, widthOf } from "./render.ts";
-import { sampleCard } from "../../testing/sample-card.ts";
+import { sampleCard } from "../../testing/index.ts";
 import { type Card, cardText } from "../../core/index.ts";
 
 describe("rowsOf", () => {

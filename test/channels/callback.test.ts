@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DeclarationError, type Card, type ChannelDecision } from "../../core/index.ts";
-import { channelSuite, ListeningDesk } from "../../testing/channel-suite.ts";
-import { manualClock } from "../../testing/manual-clock.ts";
-import { sampleCard } from "../../testing/sample-card.ts";
-import { callbackChannel, type Answerer, type CallbackOptions } from "./index.ts";
+import { channelSuite, ListeningDesk, manualClock, sampleCard } from "../../src/testing/index.ts";
+import { DeclarationError, type Card, type ChannelDecision } from "../../src/core/index.ts";
+import { callbackChannel, type Answerer, type CallbackOptions } from "../../src/channels/callback/index.ts";
 
 const card = sampleCard();
 
