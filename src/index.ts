@@ -38,6 +38,7 @@ export {
   type ChildOptions,
   type Clause,
   type Clock,
+  confirm,
   type Confirmation,
   copyJson,
   DeclarationError,
@@ -68,5 +69,7 @@ export {
   Suspended,
   type Tool,
   type ToolDescriptor,
+  type Toolkit,
+  toolkit,
   Unknown,
 } from "./core/index.ts";

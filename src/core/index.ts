@@ -4,6 +4,16 @@ export { CODE, cardCode, listing, renderMessage, formSchema } from "./briefing.t
 export { cardText, type CardText, type CardTextOptions, GUTTER, unrenderArguments } from "./card-text.ts";
 export type { HoldpointEvent, Listener } from "./desk/events.ts";
 export { thaw } from "./desk/events.ts";
+export {
+  confirm,
+  type Confirming,
+  type Mark,
+  marksOf,
+  type MarkWords,
+  type Toolkit,
+  toolkit,
+  type ToolkitOptions,
+} from "./declare.ts";
 export { groupDirectory } from "./directory.ts";
 export { type Duration, milliseconds } from "./duration.ts";
 export { commonPart, differences, EVERYTHING } from "./editable.ts";
@@ -22,7 +32,8 @@ export type { ExemptionTest, ExemptionWords } from "./exemption.ts";
 export { flagsOf } from "./flags.ts";
 export { type Gate, type GateHost, type GateOptions, makeGate } from "./gate/gate.ts";
 export type { Performer } from "./gate/parts.ts";
-export type { CallOptions, ChildOptions, Run, RunOptions, Submitted } from "./gate/run.ts";
+export type { RunOptions } from "./gate/run.ts";
+export type { CallOptions, ChildOptions, Guarded, GuardWords, Run, Submitted } from "./gate/run-port.ts";
 export type { Check } from "./gate/check-call.ts";
 export type { Declared, GatedTool, InputOf, OutputOf } from "./gate/tool.ts";
 export { type Hash, hashOf, isHash, shortHash } from "./hash.ts";

@@ -19,7 +19,8 @@ import type { Grade, RequesterProof } from "../request.ts";
 import type { InputSchema, Tool } from "../tool-call.ts";
 import { type KnownTool, describe, knownTool } from "./know.ts";
 import type { GateParts } from "./parts.ts";
-import { type Run, type RunOptions, startRun } from "./run.ts";
+import { type RunOptions, startRun } from "./run.ts";
+import type { Run } from "./run-port.ts";
 import type { Declared, GatedTool, InputOf } from "./tool.ts";
 import { refusedOutcome, Refused } from "../outcome.ts";
 
@@ -246,7 +247,7 @@ class LocalGate implements Gate {
     const known = this.#parts.known(tool);
     if (known === undefined) return false;
     const policy = this.policy();
-    const descriptor = describe(known.tool, policy);
+    const descriptor = describe(known, policy);
     const asks = policy.rules.some(
       (rule) => rule.verdict === "ask" && rule.globs.some((pattern) => pattern.matches(descriptor.name)),
     );

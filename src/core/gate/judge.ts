@@ -62,7 +62,7 @@ function fromScopes(incoming: Incoming, args: JsonObject, floors: readonly Hold[
   const [own, ...parents] = incoming.scopes;
   const facts = factsOf(incoming, args);
   const judged = (policy: PolicySnapshot, holds: readonly Hold[]) => {
-    const { tier, edits = false } = describe(incoming.known.tool, policy);
+    const { tier, edits = false } = describe(incoming.known, policy);
     return ruleOn(policy, { facts: { ...facts, tier }, edits, killed: false, denied: undefined, holds, allowedByOpinion: false });
   };
   const inner = own.asks === "deny" ? judged(own.policy, floors) : undefined;

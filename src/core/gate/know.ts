@@ -5,12 +5,14 @@ import { confirmationOf, holdOf } from "../hold.ts";
 import { copyJson } from "../json.ts";
 import { messageFault } from "../briefing.ts";
 import type { JsonObject } from "../json-value.ts";
+import { marksOf, originalOf } from "../declare.ts";
 import { commonPart, EVERYTHING } from "../editable.ts";
 import { parsePointer } from "../pointer.ts";
 import type { PolicySnapshot } from "../policy.ts";
 import type { Crypto } from "../ports/runtime.ts";
 import {
   type Confirmation,
+  type Impact,
   IMPACTS,
   type InputSchema,
   type Tool,
@@ -25,14 +27,16 @@ const NAME_LENGTH = 256;
 
 /** A declared tool, checked once. */
 export interface KnownTool {
+  /** Plain, with the function that really runs. */
   readonly tool: Tool;
+  readonly floors: Descriptor["floors"];
   readonly identity: ToolIdentity;
   /** JSON Schema of the input where one is known. */
   readonly schema: JsonObject | null;
 }
 
 /** A tool as this run's policy sees it: what code says, refined by what the policy says. */
-export interface Descriptor extends Omit<ToolDescriptor, "confirm"> {
+export interface Descriptor extends Omit<ToolDescriptor, "confirm" | "definition"> {
   /** Floors: of the code, then of each policy entry that has one. All hold. */
   readonly floors: readonly { readonly by: string; readonly confirm: Confirmation }[];
 }
@@ -107,7 +111,12 @@ export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
   checkPointers(name, "editable", tool.editable ?? []);
   checkPointers(name, "ignore", tool.ignore ?? []);
   checkPointers(name, "binds", [...(tool.binds?.paths ?? []), ...(tool.binds?.files ?? [])]);
-  return { tool, schema, identity: { name, origin: tool.origin ?? "code", definition: definitionOf(tool, schema, crypto) } };
+  return {
+    tool: plainCopy(tool),
+    floors: ownFloors(tool),
+    schema,
+    identity: { name, origin: tool.origin ?? "code", definition: definitionOf(tool, schema, crypto) },
+  };
 }
 
 function definitionOf(tool: Tool, input: JsonObject | null, crypto: Crypto): Hash {
@@ -115,11 +124,63 @@ function definitionOf(tool: Tool, input: JsonObject | null, crypto: Crypto): Has
   return hashOf(crypto, { type: "holdpoint/definition/v1", ...(definition ?? { server: null, tool: { name, input, version } }) });
 }
 
+/** Flags of other frameworks that say "ask": each counts as a floor, whatever it is but exactly false. */
+const FOREIGN_FLAGS = ["needsApproval", "requireApproval", "requiresConfirmation"] as const;
+
+/** Everything a tool's own code demands: its `confirm`, marks put on it, another framework's flag. All hold. */
+function ownFloors(tool: ToolDescriptor): Descriptor["floors"] {
+  const own = confirmationOf(tool.confirm);
+  const flags = FOREIGN_FLAGS.filter((flag) => {
+    const said = (tool as unknown as Record<string, unknown>)[flag];
+    return said !== undefined && said !== false;
+  });
+  return [
+    ...(own === undefined ? [] : [{ by: "tool", confirm: own }]),
+    ...marksOf(tool).map(({ confirm }) => ({ by: "tool", confirm })),
+    ...flags.map((flag) => ({ by: flag, confirm: {} })),
+  ];
+}
+
+/** The gravest impact that the declaration or a mark on it states. */
+const impactOf = (tool: Tool): Impact | undefined =>
+  [tool.impact, ...marksOf(tool).map((mark) => mark.impact)].reduce(
+    (gravest, said) => (IMPACTS.indexOf(said ?? "default") > IMPACTS.indexOf(gravest ?? "default") ? said : (gravest ?? said)),
+    undefined,
+  );
+
+const MEMBERS = [
+  "name",
+  "description",
+  "input",
+  "tier",
+  "effect",
+  "requires",
+  "binds",
+  "secrets",
+  "editable",
+  "edits",
+  "ignore",
+  "version",
+  "origin",
+  "definition",
+  "timeout",
+] as const satisfies readonly (keyof Tool)[];
+
+/** A tool of our own, whatever class or prototype it came with: later changes of the original change nothing here. */
+function plainCopy(tool: Tool): Tool {
+  const copy: Record<string, unknown> = {};
+  for (const member of MEMBERS) if (tool[member] !== undefined) copy[member] = tool[member];
+  const impact = impactOf(tool);
+  if (impact !== undefined) copy.impact = impact;
+  const run = originalOf(tool.run as never);
+  copy.run = (args: never, context: never) => run.call(tool as never, args, context);
+  return copy as unknown as Tool;
+}
+
 /** What the policy's entries make of a tool; later entries refine earlier ones, and their floors add up. */
-export function describe(tool: ToolDescriptor, policy: PolicySnapshot): Descriptor {
-  const { confirm, ...rest } = tool;
-  const own = confirmationOf(confirm);
-  let descriptor: Descriptor = { ...rest, floors: own === undefined ? [] : [{ by: "tool", confirm: own }] };
+export function describe({ tool, floors }: KnownTool, policy: PolicySnapshot): Descriptor {
+  const { run: _run, timeout: _timeout, definition: _definition, ...rest } = tool;
+  let descriptor: Descriptor = { ...rest, floors };
   for (const { glob, entry } of policy.entries) {
     if (!glob.matches(tool.name)) continue;
     const { match: _match, confirm: more, message: _message, editable, secrets, ...refined } = entry;

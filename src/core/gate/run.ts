@@ -3,7 +3,7 @@ import { thaw } from "../desk/events.ts";
 import type { JsonObject } from "../json-value.ts";
 import { type Outcome, refusedOutcome, unwrap } from "../outcome.ts";
 import type { Mode, PolicySnapshot } from "../policy.ts";
-import type { Ruling, Standing, Submission } from "../ports/desk.ts";
+import type { Ruling, Submission } from "../ports/desk.ts";
 import type { Aborter } from "../ports/runtime.ts";
 import { freesByName } from "../rule.ts";
 import type { AbortLike, Requester, Tool } from "../tool-call.ts";
@@ -12,54 +12,10 @@ import { type Check, checkCall, unknownToolCheck } from "./check-call.ts";
 import { execute, type Ran } from "./execute.ts";
 import { isRefusal, outcomeOfRepeat, runApproved, waitFor } from "./held.ts";
 import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
-import { describe, type KnownTool } from "./know.ts";
+import { describe, type KnownTool, knownTool } from "./know.ts";
 import type { GateParts, Performer, Scope } from "./parts.ts";
-import type { GatedTool } from "./tool.ts";
+import type { CallOptions, ChildOptions, Guarded, GuardWords, Run, Submitted } from "./run-port.ts";
 import { sameJson } from "../json.ts";
-
-export interface CallOptions {
-  /** The caller's own name for this call: the same id with the same call is the same request, never a second run. */
-  readonly id?: string;
-  readonly signal?: AbortLike;
-  /** The agent's own words; shown as its claim, at most 2,000 characters. */
-  readonly statement?: string;
-  /** What runs in place of the tool's own `run`: for a gate in front of tools that live elsewhere. */
-  readonly performer?: Performer;
-}
-
-export interface ChildOptions {
-  /** The name of the agent this run is for; it is added to the path that cards show. */
-  readonly path: string;
-  /** Who is asked where the child's own scope asks: its parent's people, its own channels, or nobody (denied). */
-  readonly asks: "parent" | "own" | "deny";
-  /** The child's own policy. Default: its parent's. It can only tighten. */
-  readonly policy?: PolicySnapshot;
-  readonly channels?: readonly string[];
-}
-
-/** A request that is open and that the caller will run by itself. */
-export interface Submitted {
-  readonly id: string;
-  readonly settled: Promise<Standing>;
-}
-
-/** One agent run: policy and mode frozen when it starts, refusals remembered while it lasts, everything withdrawn when it ends. */
-export interface Run extends AsyncDisposable {
-  readonly requester: Requester;
-  /** The tool's own value. @throws Refused, Suspended, Unknown, or what the tool itself threw */
-  call<Args, Value>(tool: GatedTool<Args, Value>, args: Args, options?: CallOptions): Promise<Value>;
-  call(tool: string, args: unknown, options?: CallOptions): Promise<unknown>;
-  /** The outcome, whatever it is; never throws for a call. */
-  try<Args, Value>(tool: GatedTool<Args, Value>, args: Args, options?: CallOptions): Promise<Outcome<Value>>;
-  try(tool: string, args: unknown, options?: CallOptions): Promise<Outcome>;
-  /** Station by station, asking nobody and changing nothing. */
-  check(tool: GatedTool | string, args: unknown): Promise<Check>;
-  /** Opens the request and runs nothing. @throws Refused where nothing was opened */
-  submit(tool: GatedTool | string, args: unknown, options?: CallOptions): Promise<Submitted>;
-  /** Would an ask for this call reach somebody? */
-  available(tool: GatedTool | string, args: unknown): Promise<boolean>;
-  child(options: ChildOptions): Run;
-}
 
 interface Lane {
   readonly known: KnownTool;
@@ -115,9 +71,12 @@ class LocalRun implements Run {
     const seen = this.#lanes.get(tool);
     if (seen !== undefined) return seen;
     const known = this.#parts.known(tool);
-    if (known === undefined) return undefined;
+    return known === undefined ? undefined : this.#laneOf(tool, known);
+  }
+
+  #laneOf(tool: unknown, known: KnownTool): Lane {
     const { policy } = this.#scopes[0];
-    const descriptor = describe(known.tool, policy);
+    const descriptor = describe(known, policy);
     const incoming: Incoming = { known, descriptor, requester: this.requester, scopes: this.#scopes };
     const named = { name: descriptor.name, tier: descriptor.tier, edits: descriptor.edits === true };
     const lane = {
@@ -332,6 +291,16 @@ class LocalRun implements Run {
   async available(tool: unknown, args: unknown): Promise<boolean> {
     const submission = await this.#submission(tool, args, {});
     return !("status" in submission) && this.#parts.desk.reachable(submission);
+  }
+
+  guard<F extends (args: never) => unknown>(fn: F, declared: GuardWords): Guarded<F> {
+    if (typeof fn !== "function" || fn.length > 1) {
+      throw new DeclarationError(`"${declared.name}": guard a function of one argument; put several into one object`);
+    }
+    const lane = this.#laneOf(fn, knownTool({ ...declared, run: fn as Tool["run"] }, this.#parts.runtime.crypto));
+    const handle = Object.freeze({ name: declared.name });
+    this.#lanes.set(handle, lane);
+    return (args) => this.call(handle, args);
   }
 
   child(options: ChildOptions): Run {
