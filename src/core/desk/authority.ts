@@ -1,21 +1,21 @@
 import type { Instant } from "../instant.ts";
 import { plus } from "../instant.ts";
 import type { KillScope, RowChange, Stored } from "../ports/store.ts";
-import type { ApprovalRequest, Claim } from "../request.ts";
+import type { Electorate } from "../quorum.ts";
+import type { ApprovalRequest, Claim, Payload } from "../request.ts";
+import type { Event } from "../transition.ts";
 import { digestOf, isOurDecision, partsOf } from "../request-hash.ts";
-import { change } from "./change.ts";
 import type { NodeDraft } from "./journal-writer.ts";
-import { electorateOf } from "./people.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
 import { giveGrant } from "./remember.ts";
 import type { Hash } from "../hash.ts";
 
-interface Author {
+export interface Author {
   readonly principal: string;
 }
 
 /** What an approved request of kind `grant` or `change` does: the desk itself is its executor. */
-async function effectOf(
+export async function effectOf(
   parts: DeskParts,
   stored: Stored,
   by: { author: Author; now: Instant },
@@ -39,28 +39,29 @@ async function effectOf(
   return { rows: [], node: [] };
 }
 
-/** Claims and completes an approved change of authority in one commit each with what it changes, under the guards of any claim. */
-export async function applyChange(parts: DeskParts, approved: Stored, author: Author): Promise<ApprovalRequest> {
-  const token = parts.runtime.ids.token();
-  const tokenHash: Hash = `sha256:${parts.runtime.crypto.sha256(token)}`;
-  const claimed = await change(parts, approved.record.id, async (stored, now) => {
-    const { record, payload } = stored;
-    const decisions = record.decisions.filter((vote) => isOurDecision(parts.runtime, record.id, vote));
-    const electorate = await electorateOf(parts, { clauses: record.terms.clauses, requester: record.requester }, decisions);
-    const claim: Claim = {
-      holder: parts.runtime.ids.process,
-      tokenHash,
-      fence: record.rev,
-      until: plus(now, TIMES.claimLease),
-      at: now,
-    };
-    const digest = digestOf(parts.runtime.crypto, partsOf(record, payload?.arguments ?? {}));
-    return { event: { type: "claim", attempt: { request: record, digest, decisions, electorate, now }, claim } };
-  });
-  if (!claimed.ok) return claimed.stored?.record ?? approved.record;
-  const done = await change(parts, approved.record.id, async (stored, now) => ({
-    event: { type: "complete", tokenHash, outcome: { status: "succeeded", observedBy: "executor" }, now },
-    beside: () => effectOf(parts, stored, { author, now }),
-  }));
-  return done.ok ? done.record : claimed.record;
+/**
+ * The further steps of an approved change of authority: the desk is its executor, and the change is durable with the
+ * approval or not at all (P-10).
+ */
+export function stepsOf(
+  parts: DeskParts,
+  next: ApprovalRequest,
+  approved: { readonly electorate: Electorate; readonly payload: Payload | null; readonly now: Instant },
+): readonly Event[] {
+  if (next.kind === "call" || next.status !== "approved") return [];
+  const { electorate, payload, now } = approved;
+  const tokenHash: Hash = `sha256:${parts.runtime.crypto.sha256(parts.runtime.ids.token())}`;
+  const decisions = next.decisions.filter((vote) => isOurDecision(parts.runtime, next.id, vote));
+  const digest = digestOf(parts.runtime.crypto, partsOf(next, payload?.arguments ?? {}));
+  const claim: Claim = {
+    holder: parts.runtime.ids.process,
+    tokenHash,
+    fence: next.rev,
+    until: plus(now, TIMES.claimLease),
+    at: now,
+  };
+  return [
+    { type: "claim", attempt: { request: next, digest, decisions, electorate, now }, claim },
+    { type: "complete", tokenHash, outcome: { status: "succeeded", observedBy: "executor" }, now },
+  ];
 }

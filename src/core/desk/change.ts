@@ -27,7 +27,28 @@ export type Changed =
 type Plan = (
   stored: Stored,
   now: Instant,
-) => Promise<{ readonly event: Event; readonly beside?: (next: ApprovalRequest) => Promise<Beside> }>;
+) => Promise<{
+  readonly event: Event;
+  /** Further events that belong into the same commit, once the first one moved the request there. */
+  readonly further?: (next: ApprovalRequest) => readonly Event[];
+  readonly beside?: (next: ApprovalRequest) => Promise<Beside>;
+}>;
+
+/** Several events in one commit: all of them hold, or the first objection stands and nothing changed. */
+function moveAll(
+  record: ApprovalRequest,
+  events: { readonly event: Event; readonly further?: (next: ApprovalRequest) => readonly Event[] },
+  guards: DeskParts["guards"],
+): Moved {
+  let moved = transition(record, events.event, guards);
+  if (!moved.ok) return moved;
+  for (const event of events.further?.(moved.next) ?? []) {
+    const further = transition(moved.next, event, guards);
+    if (!further.ok) return further;
+    moved = { ...further, drafts: [...moved.drafts, ...further.drafts] };
+  }
+  return moved;
+}
 
 /**
  * One change of one request: read, judge by the pure transition, commit if nobody else changed it meanwhile, else read
@@ -39,10 +60,10 @@ export async function change(parts: DeskParts, id: string, plan: Plan): Promise<
     const stored = await look(parts, id);
     if (stored === undefined) return { ok: false, code: "not_found", stored };
     const now = await parts.store.now();
-    const { event, beside } = await plan(stored, now);
-    const moved = transition(stored.record, event, parts.guards);
+    const planned = await plan(stored, now);
+    const moved = moveAll(stored.record, planned, parts.guards);
     if (!moved.ok) return { ok: false, code: moved.code, stored };
-    const extra = (await beside?.(moved.next)) ?? {};
+    const extra = (await planned.beside?.(moved.next)) ?? {};
     const written = await parts.journal.write({
       ...extra,
       records: [{ before: stored.record, next: moved.next, drafts: moved.drafts }],

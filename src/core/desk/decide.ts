@@ -2,7 +2,6 @@ import type { AnswerCode, Code } from "../errors.ts";
 import type { Hash } from "../hash.ts";
 import type { Instant } from "../instant.ts";
 import type { Actor } from "../journal.ts";
-import type { JsonObject } from "../json-value.ts";
 import type { Answer, Decided, Identity } from "../ports/approvals.ts";
 import type { RowChange, Stored } from "../ports/store.ts";
 import { electorateOf, personOf, standingOf } from "./people.ts";
@@ -11,8 +10,9 @@ import { type ApprovalRequest, type Decision, hasEnded, type Payload } from "../
 import type { Event } from "../transition.ts";
 import type { Vote } from "../guards.ts";
 import { payloadRow } from "./ask.ts";
-import { applyChange } from "./authority.ts";
+import { effectOf, stepsOf } from "./authority.ts";
 import { type Changed, change } from "./change.ts";
+import type { NodeDraft } from "./journal-writer.ts";
 import type { DeskParts } from "./parts.ts";
 import { openWindow, rememberRejection } from "./remember.ts";
 
@@ -104,16 +104,13 @@ async function consequences(
   parts: DeskParts,
   next: ApprovalRequest,
   by: { principal: string; now: Instant; stored: Stored },
-): Promise<{ rows: readonly RowChange[]; node: readonly { event: "window.opened"; actor: null; data: JsonObject }[] }> {
+): Promise<{ rows: readonly RowChange[]; node: readonly NodeDraft[] }> {
+  if (next.status === "succeeded") return effectOf(parts, { ...by.stored, record: next }, { author: by, now: by.now });
   if (next.status === "approved") {
     const rows = await openWindow(parts, next, { by: by.principal, now: by.now });
     return {
       rows,
-      node: rows.map(() => ({
-        event: "window.opened" as const,
-        actor: null,
-        data: { request: next.id, tool: next.call.tool.name },
-      })),
+      node: rows.map(() => ({ event: "window.opened", actor: null, data: { request: next.id, tool: next.call.tool.name } })),
     };
   }
   const refusedByPerson = next.status === "rejected" || (next.status === "cancelled" && next.resolution?.reason === "revoked");
@@ -188,12 +185,18 @@ async function answerOnce(parts: DeskParts, id: string, given: { answer: Answer;
   const { answer, by } = given;
   return change(parts, id, async (stored, now) => {
     const { record } = stored;
-    const { vote, decision } = await voteOn(parts,
-      record,
-      { verdict: answer.verdict, digest: answer.digest, view: answer.view, key: answer.key, by, now });
+    const { vote, decision } = await voteOn(parts, record, {
+      verdict: answer.verdict,
+      digest: answer.digest,
+      view: answer.view,
+      key: answer.key,
+      by,
+      now,
+    });
     const electorate = await electorateOf(parts, question(record), [...record.decisions, decision]);
     return {
       event: eventOf(answer, { vote, decision, electorate }),
+      further: (next) => stepsOf(parts, next, { electorate, payload: stored.payload, now }),
       beside: async (next) => {
         const also = await consequences(parts, next, { principal: by.principal, now, stored });
         const rows = [...also.rows, ...(await payloadRows(parts, stored, { decision, reason: answer.reason }))];
@@ -221,8 +224,7 @@ export async function decide(parts: DeskParts, id: string, given: { answer: Answ
     await recordAttempt(parts, { id, code: done.code, verdict: answer.verdict, by });
     return notCounted(done.code, done.stored?.record);
   }
-  const record =
-    done.record.status === "approved" && done.record.kind !== "call" ? await applyChange(parts, done.stored, by) : done.record;
+  const { record } = done;
   parts.settled(record);
   return { found: true, status: record.status, counted: true, id: record.id };
 }

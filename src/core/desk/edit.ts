@@ -200,9 +200,14 @@ async function replace(
   const by = await answerer(parts, given.as);
   const now = await parts.store.now();
   const { record } = stored;
-  const old = await voteOn(parts,
-    record,
-    { verdict: "approve", digest: given.edit.digest, view: given.edit.view, key: undefined, by, now });
+  const old = await voteOn(parts, record, {
+    verdict: "approve",
+    digest: given.edit.digest,
+    view: given.edit.view,
+    key: undefined,
+    by,
+    now,
+  });
   const no = objection(parts.guards.approve, {
     ...old.vote,
     request: { ...record, decisions: record.decisions.filter((vote) => vote.by !== by.principal) },
@@ -215,9 +220,14 @@ async function replace(
   });
   const ended = transition(record, { type: "supersede", successor: successor.record.id, by: actorOf(by), now }, parts.guards);
   if (!ended.ok) return refusedEdit({ code: "late", note: "too late: this request was already decided or has ended" }, record);
-  const first = await voteOn(parts,
-    successor.record,
-    { verdict: "approve", digest: successor.record.digest, view: "", key: undefined, by, now });
+  const first = await voteOn(parts, successor.record, {
+    verdict: "approve",
+    digest: successor.record.digest,
+    view: "",
+    key: undefined,
+    by,
+    now,
+  });
   const electorate = await electorateOf(parts, { clauses: successor.record.terms.clauses, requester: record.requester }, [
     first.decision,
   ]);

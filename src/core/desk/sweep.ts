@@ -32,7 +32,8 @@ async function giveUp(parts: DeskParts, id: string): Promise<boolean> {
 /** Expires what is overdue and gives up claims whose lease is lost; nothing is ever run again by it. */
 export async function sweep(parts: DeskParts): Promise<number> {
   let changed = 0;
-  for await (const { record } of parts.store.find({ status: ["pending", "approved"] })) if (await parts.expire(record.id)) changed += 1;
+  for await (const { record } of parts.store.find({ status: ["pending", "approved"] }))
+    if (await parts.expire(record.id)) changed += 1;
   for await (const { record } of parts.store.find({ status: ["claimed"] })) if (await giveUp(parts, record.id)) changed += 1;
   return changed;
 }
