@@ -2,6 +2,7 @@ import { type Duration, milliseconds } from "./duration.ts";
 import { DeclarationError } from "./errors.ts";
 import { type Glob, glob } from "./glob.ts";
 import type { Hash } from "./hash.ts";
+import { holdOf } from "./hold.ts";
 import type { JsonObject } from "./json-value.ts";
 import type { Alternative, Assurance, Selector } from "./requirement.ts";
 import type { Confirmation, Impact, Message, Requester, Requires, Tier } from "./tool-call.ts";
@@ -160,8 +161,9 @@ function refuseUnknownKeys(where: string, value: object, known: ReadonlySet<stri
   }
 }
 
-function oneOf<T extends string>(where: string, value: T | undefined, allowed: readonly T[], fallback: T): T {
-  if (value === undefined) return fallback;
+/** The first of the allowed words is the default. */
+function oneOf<T extends string>(where: string, value: T | undefined, allowed: readonly T[]): T {
+  if (value === undefined) return allowed[0] as T;
   if (!allowed.includes(value)) throw new DeclarationError(`${where}: "${String(value)}" is not one of ${allowed.join(", ")}`);
   return value;
 }
@@ -177,21 +179,22 @@ function compileRule(rule: Rule, index: number): CompiledRule {
   if (globs.length === 0) throw new DeclarationError(`${name}: an empty list of tools matches nothing; write "**" for all`);
   if (rule.except !== undefined && verdict !== "ask")
     throw new DeclarationError(`${name}: "except" cuts a hole into an ask; a ${verdict} has none`);
-  for (const tier of rule.tiers ?? []) oneOf(`${name}.tiers`, tier, TIERS, "read");
+  for (const tier of rule.tiers ?? []) oneOf(`${name}.tiers`, tier, TIERS);
   for (const condition of [rule.when, rule.except]) {
     if (condition !== undefined && typeof condition !== "function")
       throw new DeclarationError(`${name}: "when" and "except" are functions of the call`);
   }
   for (const time of [rule.window, rule.deadline, rule.remind]) if (time !== undefined) milliseconds(time);
-  return { name, verdict, globs, rule };
+  if (verdict === "ask") holdOf(name, rule, { exemptible: false, message: undefined });
+  return { name, verdict, globs, rule: Object.freeze({ ...rule }) };
 }
 
 function compileEntry(entry: ToolEntry): CompiledEntry {
   const where = `tools "${entry.match}"`;
   refuseUnknownKeys(where, entry, ENTRY_KEYS);
-  oneOf(`${where}.tier`, entry.tier, TIERS, "read");
-  oneOf(`${where}.impact`, entry.impact, IMPACTS, "default");
-  return { glob: glob(entry.match), entry };
+  oneOf(`${where}.tier`, entry.tier, TIERS);
+  oneOf(`${where}.impact`, entry.impact, IMPACTS);
+  return { glob: glob(entry.match), entry: Object.freeze({ ...entry }) };
 }
 
 /**
@@ -203,22 +206,22 @@ export function compilePolicy(
   options: { readonly hash: Hash; readonly record: RecordKeeping; readonly mode?: Mode },
 ): PolicySnapshot {
   refuseUnknownKeys("policy", policy, POLICY_KEYS);
-  const groups = new Map(Object.entries(policy.approvers ?? {}));
+  const groups = new Map(Object.entries(policy.approvers ?? {}).map(([group, members]) => [group, [...members]] as const));
   for (const [group, members] of groups) {
     if (members.length === 0)
       throw new DeclarationError(`approvers "${group}": an empty list names nobody; remove it or name someone`);
   }
   return {
     hash: options.hash,
-    mode: oneOf("policy.mode", options.mode ?? policy.mode, MODES, "default"),
-    unmatched: oneOf("policy.unmatched", policy.unmatched, UNMATCHED, "by-tier"),
-    record: oneOf("policy.record", policy.record, RECORDS, options.record),
+    mode: oneOf("policy.mode", options.mode ?? policy.mode, MODES),
+    unmatched: oneOf("policy.unmatched", policy.unmatched, UNMATCHED),
+    record: oneOf("policy.record", policy.record ?? options.record, RECORDS),
     entries: (policy.tools ?? []).map(compileEntry),
     rules: (policy.rules ?? []).map(compileRule),
-    opinions: policy.opinions ?? [],
+    opinions: [...(policy.opinions ?? [])],
     groups,
   };
 }
 
 export const withMode = (snapshot: PolicySnapshot, mode: Mode | undefined): PolicySnapshot =>
-  mode === undefined ? snapshot : { ...snapshot, mode: oneOf("mode", mode, MODES, "default") };
+  mode === undefined ? snapshot : { ...snapshot, mode: oneOf("mode", mode, MODES) };

@@ -1,7 +1,8 @@
+import { isHoldpointError } from "../errors.ts";
 import { instant } from "../instant.ts";
 import type { JsonValue } from "../json-value.ts";
 import type { Approvals, Decided, Identity, Remembered } from "../ports/approvals.ts";
-import type { KillScope, Row } from "../ports/store.ts";
+import type { KillScope, Row, Stored } from "../ports/store.ts";
 import { hashOf } from "../hash.ts";
 import { holdOf } from "../hold.ts";
 import { requesterRecord } from "../request-hash.ts";
@@ -16,6 +17,16 @@ import type { DeskParts } from "./parts.ts";
 import { cardOf, present } from "./present.ts";
 
 const clausesOf = (record: ApprovalRequest) => ({ clauses: record.terms.clauses, requester: record.requester });
+
+/** A damaged record must not hide the others; looking has said what is wrong with it. */
+async function lookOrSkip(parts: DeskParts, id: string): Promise<Stored | undefined> {
+  try {
+    return await parts.look(id);
+  } catch (thrown) {
+    if (isHoldpointError(thrown)) return undefined;
+    throw thrown;
+  }
+}
 
 async function found(parts: DeskParts, id: string): Promise<readonly string[]> {
   const ids: string[] = [];
@@ -209,7 +220,7 @@ export function localApprovals(parts: DeskParts): Approvals {
       })) {
         if (record.status === "pending" && now >= record.decideBy) continue;
         if (cards.length >= (query.limit ?? Number.POSITIVE_INFINITY)) break;
-        const stored = await parts.look(record.id);
+        const stored = await lookOrSkip(parts, record.id);
         if (stored !== undefined && (await mayView(parts, clausesOf(record), as))) cards.push(await cardOf(parts, stored));
       }
       return cards;

@@ -96,6 +96,11 @@ export interface Opened {
 
 type Asker = Pick<Submission, "impact" | "tier" | "bindings" | "proof" | "grade" | "statement" | "notes" | "schema">;
 
+const noted = ({ notes, statement }: Asker): readonly string[] =>
+  statement !== undefined && statement.length > STATEMENT_LENGTH
+    ? [...notes, `the agent's own words were cut after ${STATEMENT_LENGTH} characters`]
+    : notes;
+
 /** A new request, not yet stored: its digest exists before the commit that fixes its deadline. */
 export function opened(
   parts: DeskParts,
@@ -151,7 +156,7 @@ export function opened(
     message: question.message,
     effect: question.effect,
     statement: asker.statement?.slice(0, STATEMENT_LENGTH) ?? null,
-    notes: asker.notes,
+    notes: noted(asker),
     reasons: {},
     schema: asker.schema,
     result: null,

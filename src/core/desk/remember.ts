@@ -69,19 +69,39 @@ export async function endStreak(parts: DeskParts, who: Who, tool: string): Promi
   return row === undefined ? [] : [put("streak", key, { row, next: null })];
 }
 
-/** A person said no: remembered for this run, or for a while where there is none; and no window answers this call any more. */
+/**
+ * A person said no: remembered for this run, or for a while where there is none; no window answers this call any more.
+ * After an edit the call that the agent made is remembered too: it is the one that comes back.
+ */
 export async function rememberRejection(parts: DeskParts, record: ApprovalRequest, now: Instant): Promise<readonly RowChange[]> {
-  const { requester, callKey } = record;
-  const key = refusalKey(parts, requester, callKey);
+  const asked = record.root === record.id ? undefined : await parts.look(record.root);
+  const keys = new Set([record.callKey, asked?.record.callKey ?? record.callKey]);
+  const changes = await Promise.all([...keys].map((callKey) => refuseAgain(parts, record, { callKey, now })));
+  return [...changes.flat(), ...(await countRefusal(parts, record.requester, record.call.tool.name))];
+}
+
+async function refuseAgain(
+  parts: DeskParts,
+  record: ApprovalRequest,
+  call: { callKey: string; now: Instant },
+): Promise<readonly RowChange[]> {
+  const { requester } = record;
+  const key = refusalKey(parts, requester, call.callKey);
   const row = await parts.store.row("refusal", key);
-  const until = requester.run === null ? plus(now, TIMES.refusalMemory) : null;
-  const memory = put("refusal", key, {
-    row,
-    next: { request: record.id, tool: record.call.tool.name, run: requester.run, principal: requester.principal, at: now, until },
-  });
-  const open = await parts.store.row("window", windowKey(parts, requester, callKey));
-  const ended = open === undefined ? [] : [put("window", open.key, { row: open, next: null })];
-  return [memory, ...ended, ...(await countRefusal(parts, requester, record.call.tool.name))];
+  const until = requester.run === null ? plus(call.now, TIMES.refusalMemory) : null;
+  const memory = {
+    request: record.id,
+    tool: record.call.tool.name,
+    run: requester.run,
+    principal: requester.principal,
+    at: call.now,
+    until,
+  };
+  const open = await parts.store.row("window", windowKey(parts, requester, call.callKey));
+  return [
+    put("refusal", key, { row, next: memory }),
+    ...(open === undefined ? [] : [put("window", open.key, { row: open, next: null })]),
+  ];
 }
 
 /** The live window for exactly this call, if it answers every one of these holds. */

@@ -16,7 +16,7 @@ import { joinedTerms, opened, payloadRow, type Question, questionOf } from "./as
 import type { NodeDraft } from "./journal-writer.ts";
 import { killScopes } from "./kill.ts";
 import { lookThrough } from "./look.ts";
-import type { DeskParts } from "./parts.ts";
+import { type DeskParts, MOST_RACES } from "./parts.ts";
 import { countRefusal, missingGrant, refusedBefore, useWindow, windowFor } from "./remember.ts";
 import { standingFrom } from "./standing.ts";
 
@@ -57,8 +57,12 @@ const named = ({ submission, requester }: Ruled): JsonObject => ({
 /** A refusal before a request exists: journaled with its code, counted where it is one of those in a row. */
 async function refuse(parts: DeskParts, ruled: Ruled, refusal: Refusal): Promise<Ruling> {
   const counted = refusal.code === "denied" || refusal.code === "not_granted";
-  const rows = counted ? await countRefusal(parts, ruled.requester, ruled.submission.tool.name) : [];
-  await parts.journal.write({ node: [draft("call.denied", { ...named(ruled), code: refusal.code })], rows });
+  const node = [draft("call.denied", { ...named(ruled), code: refusal.code })];
+  for (let race = 0; race < MOST_RACES; race++) {
+    const rows = counted ? await countRefusal(parts, ruled.requester, ruled.submission.tool.name) : [];
+    const written = await parts.journal.write({ node, rows });
+    if (written.ok || written.why !== "conflict") break;
+  }
   return refused(refusal);
 }
 
@@ -111,8 +115,9 @@ async function answered(
 }
 
 function prerequisites({ submission, facts }: Ruled): readonly Prerequisite[] {
-  const own = submission.requires === undefined ? [] : [submission.requires];
-  return [...own, ...requiredBy(submission.policy, facts)].map((requires) => prerequisite(requires, submission.tool.name));
+  return [...submission.requires, ...requiredBy(submission.policy, facts)].map((requires) =>
+    prerequisite(requires, submission.tool.name),
+  );
 }
 
 const GRANT_DEFINITION = "holdpoint/grant";
@@ -190,6 +195,8 @@ async function hold(
   });
   if (!written.ok) {
     parts.open.delete(record.id);
+    const same = written.why === "conflict" ? await repeated(parts, ruled) : undefined;
+    if (same !== undefined) return same;
     return refused({
       code: written.why === "clock_skew" ? "clock_skew" : written.why === "conflict" ? "duplicate_id" : "store_unavailable",
     });

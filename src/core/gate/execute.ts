@@ -24,7 +24,7 @@ export async function execute(runtime: Runtime, execution: Execution): Promise<R
   const { tool, signal, requester, request } = execution;
   const source = runtime.aborter();
   const end = (): void => source.abort(signal.reason);
-  if (signal.aborted) end();
+  if (signal.aborted) return { as: "failed", error: signal.reason };
   signal.addEventListener("abort", end);
   let cancel = (): void => undefined;
   try {

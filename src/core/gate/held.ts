@@ -16,6 +16,9 @@ import { CANCEL_REASONS, type CancelReason } from "../request.ts";
 /** A caller may say why it withdraws, in a word of ours; anything else is an abort. */
 const withdrawnBy = (reason: unknown): CancelReason => CANCEL_REASONS.find((known) => known === reason) ?? "abort";
 
+/** Somebody else took the approval up, or nobody can say whether it ran. */
+const ENDED: Readonly<Record<string, true>> = { succeeded: true, failed: true, indeterminate: true, claimed: true };
+
 /** Waits for a held request; an abort of the caller withdraws it, so that nothing runs for nobody. */
 export async function waitFor(parts: GateParts, id: string, submission: Submission): Promise<Standing | Refusal> {
   parts.opened.add(id);
@@ -119,6 +122,10 @@ export async function runApproved(
   const { submission, standing } = approved;
   const { id } = standing.record;
   const tool = submission.tool.name;
+  if (submission.signal.aborted) {
+    await parts.desk.cancel(id, withdrawnBy(submission.signal.reason), submission.requester);
+    return refusedOutcome(tool, { code: "cancelled" }, id);
+  }
   const args = await editedArguments(submission, standing);
   if (args === undefined) {
     await parts.desk.cancel(id, "invalid_edit", submission.requester);
@@ -137,7 +144,10 @@ export async function runApproved(
     arguments: args,
     bindings,
   });
-  if (!claimed.ok) return refusedOutcome(tool, claimed.refusal, id);
+  if (!claimed.ok)
+    return claimed.status !== null && ENDED[claimed.status] === true
+      ? unknownOutcome(tool, id)
+      : refusedOutcome(tool, claimed.refusal, id);
   if (claimed.digest !== standing.record.digest || !isWhatWasApproved(parts, standing, args)) {
     await record(parts, id, { token: claimed.token, ran: { as: "failed", error: new Error("not what was approved") } });
     return refusedOutcome(tool, { code: "context_changed" }, id);
@@ -154,8 +164,6 @@ export async function runApproved(
   await record(parts, id, { token: claimed.token, ran });
   return outcomeOf(tool, ran, { request: id, edited: standing.edited });
 }
-
-const ENDED: Readonly<Record<string, true>> = { succeeded: true, failed: true, indeterminate: true, claimed: true };
 
 /** What a call that came before amounts to: its recorded outcome, never a second run (P-03). */
 export function outcomeOfRepeat(tool: string, standing: Standing): Outcome {

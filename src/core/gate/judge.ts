@@ -1,10 +1,10 @@
 import { commonPart, EVERYTHING } from "../editable.ts";
 import type { JsonObject } from "../json-value.ts";
 import { at, replaceAt } from "../pointer.ts";
-import type { CallFacts, PolicySnapshot } from "../policy.ts";
+import type { CallFacts } from "../policy.ts";
 import type { Hold, Refusal, Revalidated, Submission } from "../ports/desk.ts";
-import { ruleOn } from "../rule.ts";
-import type { Requester } from "../tool-call.ts";
+import { requiredBy, ruleOn } from "../rule.ts";
+import type { Requester, Requires } from "../tool-call.ts";
 import { bind } from "./bind.ts";
 import { floorsOf } from "./floor.ts";
 import { type Descriptor, describe, type KnownTool } from "./know.ts";
@@ -48,6 +48,7 @@ export const factsOf = (incoming: Incoming, args: JsonObject): CallFacts => ({
 
 interface FromScopes {
   readonly holds: readonly Hold[];
+  readonly requires: readonly Requires[];
   readonly denied: Submission["denied"];
 }
 
@@ -58,24 +59,34 @@ const inChannels = (holds: readonly Hold[], channels: readonly string[] | undefi
  * What the scopes around a call say of it: each may deny, and only those that ask are asked, their demands joined, so
  * that a child can never weaken its parent (P-17).
  */
-function fromScopes(incoming: Incoming, args: JsonObject, floors: readonly Hold[]): FromScopes {
-  const [own, ...parents] = incoming.scopes;
-  const facts = factsOf(incoming, args);
-  const judged = (policy: PolicySnapshot, holds: readonly Hold[]) => {
-    const { tier, edits = false } = describe(incoming.known, policy);
-    return ruleOn(policy, { facts: { ...facts, tier }, edits, killed: false, denied: undefined, holds, allowedByOpinion: false });
-  };
-  const inner = own.asks === "deny" ? judged(own.policy, floors) : undefined;
-  if (inner?.verdict === "ask") return { holds: [], denied: { by: "the child's own scope asks, and may not" } };
+function fromScopes(incoming: Incoming, args: JsonObject, own: readonly Hold[]): FromScopes {
   const holds: Hold[] = [];
-  for (const scope of parents) {
-    const verdict = judged(scope.policy, []);
-    if (verdict.verdict === "deny")
-      return { holds: [], denied: { by: "parent", ...(verdict.reason === undefined ? {} : { reason: verdict.reason }) } };
+  const requires: Requires[] = [];
+  for (const [depth, scope] of incoming.scopes.entries()) {
+    const descriptor = describe(incoming.known, scope.policy);
+    const facts = { ...factsOf(incoming, args), tier: descriptor.tier };
+    const floors = depth === 0 ? own : floorsOf(descriptor, args, incoming.requester);
+    const edits = descriptor.edits === true;
+    const verdict = ruleOn(scope.policy, {
+      facts,
+      edits,
+      killed: false,
+      denied: undefined,
+      holds: floors,
+      allowedByOpinion: false,
+    });
+    if (verdict.verdict === "ask" && scope.asks === "deny")
+      return { holds: [], requires: [], denied: { by: "a child that may not ask" } };
+    if (depth === 0) continue;
+    if (verdict.verdict === "deny") return { holds: [], requires: [], denied: { by: "parent", ...reasonOf(verdict) } };
     if (verdict.verdict === "ask") holds.push(...inChannels(verdict.holds, scope.channels));
+    requires.push(...(descriptor.requires === undefined ? [] : [descriptor.requires]), ...requiredBy(scope.policy, facts));
   }
-  return { holds, denied: undefined };
+  return { holds, requires, denied: undefined };
 }
+
+const reasonOf = (verdict: { readonly reason?: string }): { readonly reason?: string } =>
+  verdict.reason === undefined ? {} : { reason: verdict.reason };
 
 export interface Weighed extends FromScopes {
   readonly allows: boolean;
@@ -88,10 +99,7 @@ async function weigh(
   incoming: Incoming,
   args: JsonObject,
 ): Promise<{ ok: true; weighed: Weighed } | { ok: false; refusal: Refusal }> {
-  const heard = await hearAll(
-    incoming.scopes.flatMap(({ policy }) => policy.opinions),
-    factsOf(incoming, args),
-  );
+  const heard = await hearAll([...new Set(incoming.scopes.flatMap(({ policy }) => policy.opinions))], factsOf(incoming, args));
   const changed =
     heard.arguments === args ? { ok: true as const, arguments: args } : await check(parts, incoming, heard.arguments);
   if (!changed.ok) return changed;
@@ -104,6 +112,7 @@ async function weigh(
       arguments: changed.arguments,
       allows: heard.allows,
       denied: heard.denied ?? around.denied,
+      requires: around.requires,
       holds: [...own, ...around.holds],
     },
   };
@@ -180,7 +189,7 @@ export async function prepare(
       holds: weighed.holds,
       denied: weighed.denied,
       allowedByOpinion: weighed.allows,
-      requires: descriptor.requires,
+      requires: [...(descriptor.requires === undefined ? [] : [descriptor.requires]), ...weighed.requires],
       secrets: descriptor.secrets ?? [],
       editable: commonPart(descriptor.editable ?? EVERYTHING, EVERYTHING),
       ignore: descriptor.ignore ?? [],

@@ -3,7 +3,7 @@ import { thaw } from "../desk/events.ts";
 import type { JsonObject } from "../json-value.ts";
 import { type Outcome, refusedOutcome, unwrap } from "../outcome.ts";
 import type { Mode, PolicySnapshot } from "../policy.ts";
-import type { Ruling, Submission } from "../ports/desk.ts";
+import type { Refusal, Ruling, Standing, Submission } from "../ports/desk.ts";
 import type { Aborter } from "../ports/runtime.ts";
 import { freesByName } from "../rule.ts";
 import type { AbortLike, Requester, Tool } from "../tool-call.ts";
@@ -26,6 +26,12 @@ interface Lane {
 
 const resultWords: Readonly<Record<Ran["as"], string>> = { ran: "ran", failed: "failed", lost: "unknown" };
 
+/** A tool as one scope's policy knows it: a child's own words about a tier must not loosen its parent's. */
+const nameIn = (known: KnownTool, policy: PolicySnapshot) => {
+  const { name, tier, edits } = describe(known, policy);
+  return { name, tier, edits: edits === true };
+};
+
 /** A tool that the fast lane may take: nothing of it looks at arguments, and nothing about running it needs care. */
 function isPlain(known: KnownTool, incoming: Incoming): boolean {
   const { descriptor } = incoming;
@@ -47,6 +53,7 @@ class LocalRun implements Run {
   readonly #end: Aborter;
   readonly #lanes = new Map<unknown, Lane>();
   readonly #inFlight = new Map<string, Promise<Outcome>>();
+  readonly #waits = new Set<Promise<unknown>>();
   readonly #context: { readonly signal: Aborter["signal"]; readonly requester: Requester };
 
   constructor(
@@ -78,14 +85,13 @@ class LocalRun implements Run {
     const { policy } = this.#scopes[0];
     const descriptor = describe(known, policy);
     const incoming: Incoming = { known, descriptor, requester: this.requester, scopes: this.#scopes };
-    const named = { name: descriptor.name, tier: descriptor.tier, edits: descriptor.edits === true };
     const lane = {
       known,
       incoming,
       free:
         isPlain(known, incoming) &&
         this.#parts.local !== undefined &&
-        this.#scopes.every((scope) => freesByName(scope.policy, named)),
+        this.#scopes.every((scope) => freesByName(scope.policy, nameIn(known, scope.policy))),
     };
     this.#lanes.set(tool, lane);
     return lane;
@@ -182,7 +188,7 @@ class LocalRun implements Run {
     for (;;) {
       const ruling = await this.#parts.desk.submit(prepared.submission);
       if (ruling.ruling !== "held" || ruling.kind === "call") return this.#follow(lane, prepared.submission, ruling);
-      const granted = await waitFor(this.#parts, ruling.request, prepared.submission);
+      const granted = await this.#wait(ruling.request, prepared.submission);
       if (isRefusal(granted)) return refusedOutcome(name, granted, ruling.request);
       if (granted.refusal !== undefined) return refusedOutcome(name, granted.refusal, ruling.request);
       if (granted.status === "indeterminate" || granted.status === "failed")
@@ -198,13 +204,22 @@ class LocalRun implements Run {
       case "allow":
         return this.#allowed(lane, submission, ruling.how);
       case "repeated":
-        return (await this.#inFlight.get(ruling.standing.record.id)) ?? outcomeOfRepeat(name, ruling.standing);
+        return this.#repeated(lane, submission, ruling.standing);
       case "held": {
         const held = this.#held(lane, submission, ruling.request);
         if (submission.idGiven) this.#inFlight.set(ruling.request, held);
         return held;
       }
     }
+  }
+
+  /** The same call again: one that is live is waited for with whoever waits, one that ended is never run again (P-03). */
+  async #repeated(lane: Lane, submission: Submission, standing: Standing): Promise<Outcome> {
+    const { id } = standing.record;
+    const known = this.#inFlight.get(id);
+    if (known !== undefined) return known;
+    const live = standing.status === "pending" || standing.status === "approved";
+    return live ? this.#held(lane, submission, id) : outcomeOfRepeat(lane.known.tool.name, standing);
   }
 
   /** What a rule read is read again just before it runs: a link moved meanwhile is another call (A22.3). */
@@ -214,9 +229,19 @@ class LocalRun implements Run {
     return this.#run(lane, { arguments: submission.call.arguments, signal: submission.signal, how });
   }
 
+  async #wait(id: string, submission: Submission): Promise<Standing | Refusal> {
+    const wait = waitFor(this.#parts, id, submission);
+    this.#waits.add(wait);
+    try {
+      return await wait;
+    } finally {
+      this.#waits.delete(wait);
+    }
+  }
+
   async #held(lane: Lane, submission: Submission, id: string): Promise<Outcome> {
     const { name } = lane.known.tool;
-    const standing = await waitFor(this.#parts, id, submission);
+    const standing = await this.#wait(id, submission);
     if (isRefusal(standing)) return refusedOutcome(name, standing, id);
     if (standing.refusal !== undefined) return refusedOutcome(name, standing.refusal, standing.record.id);
     if (standing.status !== "approved") return outcomeOfRepeat(name, standing);
@@ -315,8 +340,10 @@ class LocalRun implements Run {
     return new LocalRun(this.#parts, { requester, scopes: [own, ...this.#scopes], signal: this.#end.signal });
   }
 
+  /** Withdraws what still waits, and resolves when that is recorded. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort(new Error("the run has ended"));
+    await Promise.allSettled([...this.#waits]);
   }
 }
 

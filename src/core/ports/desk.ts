@@ -43,7 +43,8 @@ export interface Submission {
   readonly denied: { readonly by: string; readonly reason?: string; readonly fault?: true } | undefined;
   /** An opinion in the gate's own code allows: only ever step 6. */
   readonly allowedByOpinion: boolean;
-  readonly requires: Requires | undefined;
+  /** Of the tool, and of its parents' policies. */
+  readonly requires: readonly Requires[];
   readonly secrets: readonly string[];
   readonly editable: readonly string[];
   readonly ignore: readonly string[];
