@@ -1,3 +1,4 @@
+import { visible } from "../core/index.ts";
 import { Lines } from "./lines.ts";
 
 const ERROR_LINE_LIMIT = 65_536;
@@ -16,15 +17,9 @@ export function pumpErrors(from: NodeJS.ReadableStream, to: NodeJS.WritableStrea
 function pumpToTerminal(from: NodeJS.ReadableStream, to: NodeJS.WritableStream, server: string): void {
   const write = (bytes: Buffer): void => {
     const text = bytes.toString("utf8").trimEnd();
-    if (text !== "") to.write(`[${server}] ${escaped(text)}\n`);
+    if (text !== "") to.write(`[${server}] ${visible(text)}\n`);
   };
   const lines = new Lines(ERROR_LINE_LIMIT, { line: write, piece: write });
   from.on("data", (chunk: Buffer) => lines.push(chunk));
   from.once("end", () => lines.end());
 }
-
-/** Everything that moves a cursor, hides or reorders text, as the escape that JSON would write for it. */
-const escaped = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character === "\t" ? character : `\\u{${(character.codePointAt(0) as number).toString(16)}}`,
-  );

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { HoldpointError } from "../../src/core/errors.ts";
+import { HoldpointError } from "../../src/index.ts";
 import { call, driveInitialized, INITIALIZE, INITIALIZED, Later, ScriptedJudge } from "./driver.ts";
 import type { Driven, DriveOptions, Script } from "./driver.ts";
 

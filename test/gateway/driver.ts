@@ -133,6 +133,8 @@ export interface Answer {
 
 export interface DriveOptions {
   readonly judge?: ScriptedJudge;
+  /** In place of the scripted one. */
+  readonly realJudge?: Judge;
   readonly command?: RelayOptions["command"];
   /** Pages of tools of the echo server, now and after its tool `change` ran. */
   readonly tools?: readonly (readonly object[])[] | "late";
@@ -167,7 +169,7 @@ export function drive(options: DriveOptions = {}): Driven {
     command: options.command ?? echoCommand(options),
     client: { input, output },
     environment: options.environment ?? process.env,
-    judge,
+    judge: options.realJudge ?? judge,
     log: { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") },
     errors,
     stop: stop.signal,

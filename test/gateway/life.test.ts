@@ -198,7 +198,7 @@ describe("the server's surroundings", () => {
       errors,
     });
     await driven.ended;
-    expect(shown.lines).toEqual(["[test] \\u{1b}[2JApprove?\\u{202e} [y/n]"]);
+    expect(shown.lines).toEqual(["[test] \\u001b[2JApprove?\\u202e [y/n]"]);
   });
 });
 
