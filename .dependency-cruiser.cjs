@@ -4,6 +4,9 @@
  */
 const LEAF = "^src/(stores|channels|adapters)/([^/]+)/";
 const BESIDE_TEST = "[.]test[.]ts$";
+/** A beside-test, or what several of them share. */
+const BESIDE = "[.]test(-kit)?[.]ts$";
+const KIT = "[.]test-kit[.]ts$";
 const PACKAGES = ["npm", "npm-dev", "npm-peer", "npm-optional"];
 /** The deciding side has a door of its own, so that whoever may only ask cannot reach it. */
 const DECIDING_DOOR = "^src/core/approving[.]ts$";
@@ -26,14 +29,14 @@ module.exports = {
       name: "core-imports-only-core",
       comment: "The domain stands alone, so that what it decides can be read and tested without anything else.",
       severity: "error",
-      from: { path: "^src/core/", pathNot: BESIDE_TEST },
+      from: { path: "^src/core/", pathNot: BESIDE },
       to: { path: "^(src|test|scripts|bench|examples|bin)/", pathNot: "^src/core/" },
     },
     {
       name: "core-is-runtime-neutral",
       comment: "No Node module and no package: time, randomness and hashing come through the runtime port.",
       severity: "error",
-      from: { path: "^src/core/", pathNot: BESIDE_TEST },
+      from: { path: "^src/core/", pathNot: BESIDE },
       to: { dependencyTypes: ["core", ...PACKAGES, "unknown", "undetermined"] },
     },
     {
@@ -46,7 +49,7 @@ module.exports = {
       name: "only-deciders-import-the-deciding-side",
       comment: "Gates, stores, adapters and the relay may ask. Only what carries a person's answer may decide.",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/(core|channels|cli|server|testing)/", "^src/index[.]ts$", BESIDE_TEST] },
+      from: { path: "^src/", pathNot: ["^src/(core|channels|cli|server|testing)/", "^src/index[.]ts$", BESIDE] },
       to: { path: DECIDING_DOOR },
     },
     {
@@ -70,13 +73,13 @@ module.exports = {
     {
       name: "runtime-and-suites-know-no-leaf",
       severity: "error",
-      from: { path: "^src/(runtime|testing)/", pathNot: BESIDE_TEST },
+      from: { path: "^src/(runtime|testing)/", pathNot: BESIDE },
       to: { path: "^src/(stores|channels|adapters)/" },
     },
     {
       name: "published-doubles-stay-out-of-production",
       severity: "error",
-      from: { path: "^src/(?!testing/)", pathNot: BESIDE_TEST },
+      from: { path: "^src/(?!testing/)", pathNot: BESIDE },
       to: { path: "^src/testing/" },
     },
     {
@@ -101,7 +104,7 @@ module.exports = {
       name: "packages-lazily-or-as-types",
       comment: "The library core pulls in no dependency; a leaf names the subset of a client that it uses as its own interface.",
       severity: "error",
-      from: { path: "^src/(core|runtime|stores|channels|adapters|testing|index[.]ts)", pathNot: BESIDE_TEST },
+      from: { path: "^src/(core|runtime|stores|channels|adapters|testing|index[.]ts)", pathNot: BESIDE },
       to: { dependencyTypes: PACKAGES, dependencyTypesNot: ["type-only"], dynamic: false },
     },
     {
@@ -115,7 +118,7 @@ module.exports = {
       name: "beside-tests-stay-beside",
       comment: "A test beside a file may open its own folder, the core's doors, and what is published.",
       severity: "error",
-      from: { path: `^src/([^/]+)/.*${BESIDE_TEST}` },
+      from: { path: `^src/([^/]+)/.*${BESIDE}` },
       to: { path: "^src/", pathNot: ["^src/$1/", CORE_DOORS, "^src/runtime/", PUBLIC_DOORS] },
     },
     {
@@ -125,6 +128,7 @@ module.exports = {
       to: { path: "^(test|scripts|bench|examples|bin)/" },
     },
     { name: "nobody-imports-a-test", severity: "error", from: {}, to: { path: BESIDE_TEST } },
+    { name: "only-tests-import-a-test-kit", severity: "error", from: { pathNot: BESIDE }, to: { path: KIT } },
     {
       name: "no-undeclared-packages",
       severity: "error",
@@ -134,7 +138,7 @@ module.exports = {
     {
       name: "production-imports-no-dev-package",
       severity: "error",
-      from: { path: "^(src|bin)/", pathNot: BESIDE_TEST },
+      from: { path: "^(src|bin)/", pathNot: BESIDE },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
   ],

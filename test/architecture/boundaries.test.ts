@@ -114,6 +114,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, text: string, to:
   ["beside-tests-stay-beside", "src/gateway/p4.test.ts", 'import "../server/inner.ts";', "src/server/inner.ts"],
   ["source-imports-no-test", "src/gateway/p5.ts", 'import "../../test/screens/screen.ts";', "test/screens/screen.ts"],
   ["nobody-imports-a-test", "src/gateway/p6.ts", 'import "./own.test.ts";', "src/gateway/own.test.ts"],
+  ["only-tests-import-a-test-kit", "src/gateway/p7.ts", 'import "./own.test-kit.ts";', "src/gateway/own.test-kit.ts"],
   [
     "no-undeclared-packages",
     "src/server/p2.ts",
