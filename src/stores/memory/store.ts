@@ -140,10 +140,15 @@ class MemoryStore implements Store {
       const stored = this.#records.get(id);
       if (expect === null ? stored !== undefined : stored?.rev !== expect.rev || stored.head !== expect.head) return false;
     }
-    for (const { kind, key, expect } of change.rows) {
+    for (const { kind, key, expect, next } of change.rows) {
       if ((this.#rows.get(kind)?.get(key)?.rev ?? null) !== expect) return false;
+      if (kind === "payload" && next !== null && !this.#knows(key, change)) return false;
     }
     return this.#journalFits(change);
+  }
+
+  #knows(id: string, { records }: Commit): boolean {
+    return this.#records.get(id) !== undefined || records.some((record) => record.id === id);
   }
 
   #journalFits({ entries, records }: Commit): boolean {

@@ -7,18 +7,25 @@ import type { Statements } from "./statements.ts";
 /** Jobs of one transaction: more would hold the lock so long that other processes starve. */
 const MAX_JOBS = 256;
 
-/** What a job may know of the transaction it is part of. */
-export interface Turn {
-  /** The commit that this job would be, if it is one. */
-  readonly seq: number;
-}
+/** A write, run under the write lock. */
+export type Write<T> = () => Outcome<T>;
 
-/** A write, run under the write lock. `keep: false`: whatever it wrote is taken back. */
-export type Write<T> = (turn: Turn) => { readonly keep: boolean; readonly result: T; readonly ids?: readonly string[] };
+export interface Outcome<T> {
+  readonly result: T;
+  /** False: whatever it wrote is taken back. */
+  readonly keep: boolean;
+  /** What watchers are told, where it is a commit. */
+  readonly written?: Written;
+}
 
 export interface Written {
   readonly seq: number;
   readonly ids: readonly string[];
+}
+
+interface Failed {
+  readonly keep: false;
+  readonly error: Error;
 }
 
 interface Job {
@@ -103,40 +110,41 @@ export class Batch {
   }
 
   #writeAll({ client, statements }: Database, jobs: readonly Job[]): void {
-    const written: Written[] = [];
-    const settle: (() => void)[] = [];
+    const { path, onWritten } = this.#options;
+    const refuse = (thrown: unknown): Failed => ({ keep: false, error: fault(thrown, path) });
+    let outcomes: readonly (Outcome<unknown> | Failed)[];
     try {
-      let seq = (statements.get("head").get() as { seq: number }).seq;
-      for (const job of jobs) {
-        const outcome = this.#runOne(statements, job, seq + 1);
-        settle.push(outcome.settle);
-        if (outcome.ids !== undefined) written.push({ seq: ++seq, ids: outcome.ids });
-      }
-      statements.get("commit").run();
+      // Who is alone is taken back with the transaction: a savepoint would be two more statements.
+      outcomes = jobs.length === 1 ? jobs.map((job) => job.write()) : jobs.map((job) => guarded(statements, job, refuse));
+      if (outcomes.some(({ keep }) => keep)) statements.get("commit").run();
+      else rollback(client);
     } catch (thrown) {
       rollback(client);
-      for (const job of jobs) job.reject(fault(thrown, this.#options.path));
-      return;
+      outcomes = jobs.map(() => refuse(thrown));
     }
-    for (const tell of settle) tell();
-    if (written.length > 0) this.#options.onWritten(written);
+    for (const [at, job] of jobs.entries()) settle(job, outcomes[at] ?? refuse(undefined));
+    const written = outcomes.flatMap((outcome) => (outcome.keep && outcome.written !== undefined ? [outcome.written] : []));
+    if (written.length > 0) onWritten(written);
   }
+}
 
-  /** @throws the job's own error where SQLite has taken the whole transaction back, as it may on a full disk */
-  #runOne(statements: Statements, job: Job, seq: number): { settle: () => void; ids?: readonly string[] } {
-    statements.get("savepoint").run();
-    let outcome: ReturnType<typeof job.write>;
-    try {
-      outcome = job.write({ seq });
-    } catch (thrown) {
-      if (!takeBack(statements)) throw thrown;
-      return { settle: () => job.reject(fault(thrown, this.#options.path)) };
-    }
+/** @throws the job's own error where SQLite has taken the whole transaction back, as it may on a full disk */
+function guarded(statements: Statements, job: Job, refuse: (thrown: unknown) => Failed): Outcome<unknown> | Failed {
+  statements.get("savepoint").run();
+  try {
+    const outcome = job.write();
     if (!outcome.keep) statements.get("undo").run();
     statements.get("release").run();
-    const settle = (): void => job.resolve(outcome.result as never);
-    return outcome.keep && outcome.ids !== undefined ? { settle, ids: outcome.ids } : { settle };
+    return outcome;
+  } catch (thrown) {
+    if (!takeBack(statements)) throw thrown;
+    return refuse(thrown);
   }
+}
+
+function settle(job: Job, outcome: Outcome<unknown> | Failed): void {
+  if ("error" in outcome) job.reject(outcome.error);
+  else job.resolve(outcome.result as never);
 }
 
 /** False where there is no savepoint left to go back to. */

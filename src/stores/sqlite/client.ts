@@ -11,7 +11,12 @@ export interface SqliteClient {
 export interface SqliteStatement {
   get(...values: SqliteValue[]): unknown;
   all(...values: SqliteValue[]): unknown[];
-  run(...values: SqliteValue[]): { readonly changes: number | bigint };
+  run(...values: SqliteValue[]): SqliteChanges;
+}
+
+export interface SqliteChanges {
+  readonly changes: number | bigint;
+  readonly lastInsertRowid: number | bigint;
 }
 
 export type SqliteValue = string | number | null;

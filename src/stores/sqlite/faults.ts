@@ -1,4 +1,3 @@
-import type { RefusalCode } from "../../core/index.ts";
 import { HoldpointError, isHoldpointError } from "../../core/index.ts";
 
 /** https://www.sqlite.org/rescode.html, the primary codes that mean something to whoever runs us. */
@@ -37,11 +36,11 @@ export function isBusy(thrown: unknown): boolean {
 }
 
 /** Any failure as an error that says what failed, why, and what to do. What is ours already stays as it is. */
-export function fault(thrown: unknown, path: string, code: RefusalCode = "store_unavailable"): HoldpointError {
+export function fault(thrown: unknown, path: string): HoldpointError {
   if (isHoldpointError(thrown)) return thrown;
   const step =
     NEXT_STEP.get(primaryCode(thrown) ?? 0) ?? `SQLite says: ${thrown instanceof Error ? thrown.message : "no reason"}`;
-  return new HoldpointError(code, `the store ${path} failed: ${step}`, { cause: thrown });
+  return new HoldpointError("store_unavailable", `the store ${path} failed: ${step}`, { cause: thrown });
 }
 
 export const lockedTooLong = (path: string, ms: number, cause: unknown): HoldpointError =>

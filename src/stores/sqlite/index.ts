@@ -1,3 +1,3 @@
 export { sqliteStore } from "./store.ts";
 export type { SqliteStoreOptions } from "./store.ts";
-export type { OpenSqlite, SqliteClient, SqliteStatement, SqliteValue } from "./client.ts";
+export type { OpenSqlite, SqliteChanges, SqliteClient, SqliteStatement, SqliteValue } from "./client.ts";

@@ -1,6 +1,7 @@
 import type { ApprovalRequest, Entry, JsonObject, Payload, Row, RowKind } from "../../core/index.ts";
 import { HoldpointError, STATUSES } from "../../core/index.ts";
 import { frozen } from "../freeze.ts";
+import { joined } from "./parts.ts";
 
 /**
  * What comes back from a file is somebody's text until it has been looked at: torn, edited by hand or written by a
@@ -11,22 +12,27 @@ export interface StoredRequest {
   readonly id: string;
   readonly rev: number;
   readonly status: string;
-  readonly body: string;
+  readonly head: string;
+  readonly frozen: string;
+  readonly changing: string;
 }
 
 /** @throws HoldpointError store_unavailable for a record of another version, or one that is not whole */
 export function parseRequest(stored: StoredRequest): ApprovalRequest {
   const what = `the request ${stored.id}`;
-  const body = parseObject(stored.body, what);
-  if (body.v !== 1) {
-    const version = JSON.stringify(body.v) ?? "none";
+  const asked = parseObject(stored.frozen, what);
+  if (asked.v !== 1) {
+    const version = JSON.stringify(asked.v) ?? "none";
     throw unreadable(
       `${what} has record version ${version} and this holdpoint reads version 1; install the newer holdpoint that wrote it`,
     );
   }
-  const wrong = Object.entries(MEMBERS).find(([name, fits]) => !fits(body[name]))?.[0];
-  if (wrong !== undefined) throw corrupt(`${what} has no usable "${wrong}"`);
-  const record = body as unknown as ApprovalRequest;
+  const record = joined(asked, parseObject(stored.changing, what), stored.head) as ApprovalRequest | undefined;
+  if (record === undefined) throw corrupt(`${what} is mixed up`);
+  for (const name in MEMBERS) {
+    const member = name as keyof ApprovalRequest;
+    if (!MEMBERS[member](record[member])) throw corrupt(`${what} has no usable "${name}"`);
+  }
   if (record.id !== stored.id || record.rev !== stored.rev || record.status !== stored.status) {
     throw corrupt(`${what} contradicts its own row`);
   }
@@ -45,24 +51,33 @@ export function parseRow(kind: RowKind, stored: { key: string; rev: number; valu
   return frozen({ kind, key, rev, value: parseObject(stored.value, `a ${kind} row`) });
 }
 
-export function parseEntry(stream: string, stored: { n: number; body: string }): Entry {
-  const entry = parseObject(stored.body, `entry ${stored.n} of ${stream}`);
-  if (entry.type !== "holdpoint/entry/v1" || entry.stream !== stream || entry.n !== stored.n) {
-    throw corrupt(`entry ${stored.n} of ${stream} is not whole`);
+/** Entries of one stream among those of a commit. */
+export function parseEntries(stream: string, text: string): readonly Entry[] {
+  const what = `the journal of ${stream}`;
+  const entries = parseJson(text, what);
+  if (!Array.isArray(entries)) throw corrupt(`${what} is not a list`);
+  for (const entry of entries) {
+    if (!isObject(entry) || entry.type !== "holdpoint/entry/v1" || !Number.isSafeInteger(entry.n))
+      throw corrupt(`${what} is not whole`);
   }
-  return frozen(entry as unknown as Entry);
+  return frozen((entries as Entry[]).filter((entry) => entry.stream === stream));
 }
 
+export const missingEntry = (stream: string, n: number): HoldpointError => corrupt(`the journal of ${stream} lacks entry ${n}`);
+
 function parseObject(text: string, what: string): JsonObject {
-  let value: unknown;
+  const value = parseJson(text, what);
+  if (!isObject(value)) throw corrupt(`${what} is not an object`);
+  return value;
+}
+
+function parseJson(text: string, what: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     // The parser's message quotes the text, which may hold an argument (P-19).
     throw corrupt(`${what} is not JSON`);
   }
-  if (!isObject(value)) throw corrupt(`${what} is not an object`);
-  return value;
 }
 
 type Check = (value: unknown) => boolean;

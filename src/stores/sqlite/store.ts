@@ -28,10 +28,12 @@ import { openNodeSqlite } from "./client.ts";
 import type { OpenSqlite, SqliteClient } from "./client.ts";
 import { fault } from "./faults.ts";
 import { firstPlace, PAGE, pageOf } from "./find.ts";
+import { entriesFrom } from "./journal.ts";
 import { openDatabase } from "./open.ts";
-import { parseEntry, parsePayload, parseRequest, parseRow } from "./parse.ts";
+import { missingEntry, parsePayload, parseRequest, parseRow } from "./parse.ts";
 import type { StoredRequest } from "./parse.ts";
 import { Patience } from "./patience.ts";
+import { readRow, rowsAfter } from "./rows.ts";
 import { Statements } from "./statements.ts";
 import { Wakes } from "./watch.ts";
 import { commitWrite, freeNames, leaseWrite } from "./write.ts";
@@ -134,11 +136,7 @@ class SqliteStore implements Store {
     if (exact !== undefined) yield exact;
     for (let after: string | undefined = keyPrefix; after !== undefined; ) {
       const key: string = after;
-      const page = (await this.#reading((sql) => sql.get("rows").all(kind, key, PAGE))) as {
-        key: string;
-        rev: number;
-        value: string;
-      }[];
+      const page = await this.#reading((sql) => rowsAfter(sql, kind, { key, limit: PAGE }));
       for (const found of page) {
         // Keys that begin alike stand together: the first other one is the end.
         if (!found.key.startsWith(keyPrefix)) return;
@@ -149,18 +147,19 @@ class SqliteStore implements Store {
   }
 
   row(kind: RowKind, key: string): Promise<Row | undefined> {
-    return this.#reading((sql) => {
-      const found = sql.get("row").get(kind, key) as { rev: number; value: string } | undefined;
-      return found === undefined ? undefined : parseRow(kind, { key, ...found });
-    });
+    return this.#reading((sql) => readRow(sql, kind, key));
   }
 
   async *journal(stream: string): AsyncGenerator<Entry, void, undefined> {
-    for (let after: number | undefined = -1; after !== undefined; ) {
-      const n: number = after;
-      const page = (await this.#reading((sql) => sql.get("journal").all(stream, n, PAGE))) as { n: number; body: string }[];
-      for (const found of page) yield parseEntry(stream, found);
-      after = page.length < PAGE ? undefined : page.at(-1)?.n;
+    for (let n = 0; ; ) {
+      const from = n;
+      const page = await this.#reading((sql) => entriesFrom(sql, stream, { n: from, limit: PAGE }));
+      for (const entry of page) {
+        if (entry.n !== n) throw missingEntry(stream, n);
+        n++;
+        yield entry;
+      }
+      if (page.length === 0) return;
     }
   }
 
@@ -168,7 +167,7 @@ class SqliteStore implements Store {
     this.#checkOpen();
     checkCommit(change);
     const statements = (): Statements => this.#statements();
-    return this.#batch.submit(commitWrite(change, { path: this.#path, clock: this.#clock, statements }));
+    return this.#batch.submit(commitWrite(change, { clock: this.#clock, statements }));
   }
 
   // biome-ignore lint/complexity/useMaxParams: the port says so
@@ -178,7 +177,7 @@ class SqliteStore implements Store {
     const now = { ms: this.#clock.ms(), text: this.#clock.instant() };
     const free = await this.#reading((sql) => freeNames(sql, wish, now));
     if (free.length === 0) return [];
-    return this.#batch.submit(leaseWrite(wish, { path: this.#path, clock: this.#clock, statements: () => this.#statements() }));
+    return this.#batch.submit(leaseWrite(wish, { clock: this.#clock, statements: () => this.#statements() }));
   }
 
   watch(since: Cursor, signal: WatchSignal): AsyncIterable<Hint> {
@@ -195,9 +194,9 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     this.#hints.close();
-    this.#wakes.stop();
     await this.#batch.drained();
     await this.#opening?.catch(() => undefined);
+    this.#wakes.close();
     this.#opened?.client.close();
     this.#opened = undefined;
   }

@@ -1,17 +1,18 @@
-import { utimesSync, watch } from "node:fs";
+import { closeSync, constants, openSync, statSync, watch, writeSync } from "node:fs";
 import type { FSWatcher } from "node:fs";
-import { basename, dirname } from "node:path";
 import type { Hints } from "../hints.ts";
 import type { Written } from "./batch.ts";
 import type { Statements } from "./statements.ts";
 
 /**
- * Wake-ups across processes, without a server. The file system tells of a write before SQLite lets anybody see it, and
- * of nothing afterwards, so whoever trusts that event alone sleeps for ever. Therefore three ways, each one enough to
- * lose nothing: a writer touches the database file once its commit is visible; an event of the log starts a short
- * series of looks; and there is a slow look whatever happens.
+ * Wake-ups across processes, without a server. The file system tells of a write to SQLite's log before SQLite lets
+ * anybody see it, and of nothing afterwards: whoever trusts that event sleeps for ever. So a writer rings a bell, one
+ * byte in a file of its own beside the database, once its commit can be seen; whoever watches looks at each ring, and
+ * slowly whatever happens, for a writer that was killed before it rang. (A touch of the database file would ring too,
+ * and make the next sync of the log half as slow again.)
  */
-const LOOKS_AFTER_EVENT_MS: readonly number[] = [1, 2, 4, 8, 16, 32];
+const BELL = "-bell";
+const RING = Buffer.from("!");
 const SLOW_LOOK_MS = 250;
 /** Commits that one look names; more are "look at everything". */
 const MAX_COMMITS = 256;
@@ -22,10 +23,9 @@ export class Wakes {
   readonly #statements: () => Statements;
   /** The newest commit that watchers have been told of; `undefined` while nobody watches. */
   #seen: number | undefined;
-  #folder: FSWatcher | undefined;
   #slow: NodeJS.Timeout | undefined;
-  #series: NodeJS.Timeout | undefined;
-  #mayTouch = true;
+  #bell: number | undefined;
+  #rings: FSWatcher | undefined;
 
   constructor(path: string, hints: Hints, statements: () => Statements) {
     this.#path = path;
@@ -48,14 +48,18 @@ export class Wakes {
   stop(): void {
     this.#seen = undefined;
     clearInterval(this.#slow);
-    clearTimeout(this.#series);
-    this.#folder?.close();
-    this.#folder = undefined;
+    this.#rings?.close();
+    this.#rings = undefined;
   }
 
-  /** Commits of this process, durable and visible: its own watchers at once, other processes by a touch of the file. */
+  close(): void {
+    this.stop();
+    this.#closeBell();
+  }
+
+  /** Commits of this process, durable and visible: its own watchers at once, other processes by the bell. */
   written(written: readonly Written[]): void {
-    this.#touch();
+    this.#ring();
     if (this.#seen === undefined) return;
     // Another process committed in between: the file knows the order, and both parts.
     if (written[0]?.seq !== this.#seen + 1) this.#look();
@@ -67,50 +71,48 @@ export class Wakes {
     this.#hints.publish(seq, ids);
   }
 
-  #look(): boolean {
-    if (this.#seen === undefined) return false;
+  #look(): void {
+    if (this.#seen === undefined) return;
     try {
       const news = this.#statements().get("since").all(this.#seen, MAX_COMMITS) as { seq: number; ids: string }[];
       const last = news.at(-1)?.seq;
-      if (last === undefined) return false;
+      if (last === undefined) return;
       if (news.length === MAX_COMMITS || last - this.#seen !== news.length) this.#tell(this.start(), null);
       else for (const { seq, ids } of news) this.#tell(seq, JSON.parse(ids));
     } catch {
       // Whoever waits must not sleep through a store that cannot be read: their own read meets the fault and names it.
       this.#hints.publish(Math.max(1, this.#seen), null);
     }
-    return true;
   }
 
   #listen(): void {
-    const name = basename(this.#path);
     try {
-      this.#folder = watch(dirname(this.#path), { persistent: false }, (_event, file) => {
-        if (file === null || file === name) this.#look();
-        else if (file === `${name}-wal`) this.#lookFor(0);
-      });
-      this.#folder.on("error", () => this.#folder?.close());
+      this.#openBell();
+      this.#rings = watch(this.#path + BELL, { persistent: false }, () => this.#look());
+      this.#rings.on("error", () => this.#rings?.close());
     } catch {
       // No watch on this file system, or no more of them: the slow look remains.
-      this.#folder = undefined;
+      this.#rings = undefined;
     }
   }
 
-  #lookFor(attempt: number): void {
-    clearTimeout(this.#series);
-    const ms = LOOKS_AFTER_EVENT_MS[attempt];
-    if (this.#look() || ms === undefined) return;
-    this.#series = setTimeout(() => this.#lookFor(attempt + 1), ms).unref();
-  }
-
-  #touch(): void {
-    if (!this.#mayTouch) return;
+  #ring(): void {
     try {
-      const now = new Date();
-      utimesSync(this.#path, now, now);
+      writeSync(this.#openBell(), RING, 0, 1, 0);
     } catch {
-      // The file is another account's: its log's events must do.
-      this.#mayTouch = false;
+      // A full disk, or an account that may not: a commit that is done stays done, and the others' slow look remains.
+      this.#closeBell();
     }
+  }
+
+  #closeBell(): void {
+    if (this.#bell !== undefined) closeSync(this.#bell);
+    this.#bell = undefined;
+  }
+
+  /** Kept open, and with the rights of the database: whoever may write the one may ring the other. */
+  #openBell(): number {
+    this.#bell ??= openSync(this.#path + BELL, constants.O_WRONLY | constants.O_CREAT, statSync(this.#path).mode & 0o777);
+    return this.#bell;
   }
 }

@@ -1,11 +1,11 @@
-import type { Commit, Committed, Instant, LeaseKind, Leased } from "../../core/index.ts";
-import { instant } from "../../core/index.ts";
-import { changedIds, CONFLICT, fits, isKilled, KILLED, refusedByTime } from "../check.ts";
+import type { ApprovalRequest, Commit, Committed, Instant, LeaseKind, Leased, RecordChange } from "../../core/index.ts";
+import { hasEnded, instant } from "../../core/index.ts";
+import { changedIds, CONFLICT, fits, isKilled, KILLED, refusedByTime, requestOf } from "../check.ts";
 import type { StoreClock } from "../check.ts";
 import { commitCursor, placeOf } from "../cursor.ts";
 import type { Write } from "./batch.ts";
-import { fault } from "./faults.ts";
-import { parseRow } from "./parse.ts";
+import { changingText, frozenText } from "./parts.ts";
+import { readRow, writeRow } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
 /** How long a commit's key finds its first result. */
@@ -17,7 +17,6 @@ const FORGET_EVERY = 128;
 const FORGET_AT_MOST = 256;
 
 export interface Surroundings {
-  readonly path: string;
   readonly clock: StoreClock;
   readonly statements: () => Statements;
 }
@@ -25,104 +24,156 @@ export interface Surroundings {
 type Refused = Extract<Committed, { readonly ok: false }>;
 
 /** A commit, taken apart into the text it will write: what its caller changes afterwards is not in it. */
-export function commitWrite(change: Commit, { path, clock, statements }: Surroundings): Write<Committed> {
-  const texts = {
-    records: change.records.map(({ next }) => JSON.stringify(next)),
-    entries: change.entries.map((entry) => JSON.stringify(entry)),
-  };
+export function commitWrite(change: Commit, { clock, statements }: Surroundings): Write<Committed> {
   const rows = change.rows.map(({ next }) => (next === null ? null : JSON.stringify(next)));
+  const records = change.records.map((record) => recordText(record, change, rows));
+  const entries = JSON.stringify(change.entries);
+  const ids = changedIds(change);
   const arrived = clock.instant();
-  return ({ seq }) => {
+  return () => {
     const sql = statements();
-    const first = sql.get("first").get(change.key) as { seq: number } | undefined;
-    if (first !== undefined) return { keep: false, result: { ok: true, cursor: commitCursor(first.seq) } };
-    const now = clock.instant();
+    const seq = remember(sql, change.key, { at: clock.ms(), ids, entries });
+    if (seq === undefined) return { keep: false, result: firstResult(sql, change.key) };
     const refused =
-      refusedByTime(change, now, arrived) ??
-      killed(sql, change) ??
-      writeRecords(sql, change, { seq, texts: texts.records }) ??
-      writeRows(sql, change, rows) ??
-      writeEntries(sql, change, { path, texts: texts.entries });
+      refusedByTime(change, clock.instant(), arrived) ?? killed(sql, change) ?? conflicts(sql, change, { seq, records, rows });
     if (refused !== undefined) return { keep: false, result: refused };
-    const ids = changedIds(change);
-    remember(sql, { seq, key: change.key, at: clock.ms(), ids });
-    return { keep: true, result: { ok: true, cursor: commitCursor(seq) }, ids };
+    return { keep: true, result: { ok: true, cursor: commitCursor(seq) }, written: { seq, ids } };
   };
+}
+
+const firstResult = (sql: Statements, key: string): Committed => ({
+  ok: true,
+  cursor: commitCursor((sql.get("first").get(key) as { seq: number }).seq),
+});
+
+interface Texts {
+  readonly seq: number;
+  readonly records: readonly RecordText[];
+  readonly rows: readonly (string | null)[];
+}
+
+/** What one changed record writes. */
+interface RecordText {
+  /** `null`: the request is there already, and what it was asked with stays. */
+  readonly frozen: string | null;
+  readonly changing: string;
+  /** The payload that it is created with. */
+  readonly payload: string | null;
+  /** Entries that the commit adds to its stream, and the number of the first of them. */
+  readonly added: number;
+  readonly from: number | null;
+}
+
+function recordText(
+  { id, expect, next }: RecordChange,
+  { entries, rows }: Commit,
+  texts: readonly (string | null)[],
+): RecordText {
+  const own = entries.filter((entry) => requestOf(entry) === id);
+  const text = { changing: changingText(next), added: own.length, from: own[0]?.n ?? null };
+  if (expect !== null) return { ...text, frozen: null, payload: null };
+  const payload = rows.findIndex((row) => row.kind === "payload" && row.key === id && row.expect === null);
+  return { ...text, frozen: frozenText(next), payload: texts[payload] ?? null };
 }
 
 function killed(sql: Statements, change: Commit): Refused | undefined {
-  const on = change.unlessKilled?.some((scope) => {
-    const row = sql.get("row").get("kill", scope) as { rev: number; value: string } | undefined;
-    return row !== undefined && isKilled(parseRow("kill", { key: scope, ...row }).value);
-  });
+  const on = change.unlessKilled?.some((scope) => isKilled(readRow(sql, "kill", scope)?.value));
   return on === true ? KILLED : undefined;
 }
 
-function writeRecords(
-  sql: Statements,
-  { records }: Commit,
-  { seq, texts }: { seq: number; texts: readonly string[] },
-): Refused | undefined {
-  for (const [at, { id, expect, next }] of records.entries()) {
-    const body = texts[at] as string;
-    const lane = next.lane ?? null;
-    const { rev, head, status, kind, tenant, root } = next;
-    const { changes } =
-      expect === null
-        ? sql.get("insert").run(placeOf(seq, at), id, rev, head, status, kind, tenant, next.requester.thread, root, lane, body)
-        : sql.get("update").run(rev, head, status, lane, body, id, expect.rev, expect.head);
-    if (Number(changes) !== 1) return CONFLICT;
-  }
-  return undefined;
+/** Compares and writes everything. What was written before a conflict is taken back with the commit. */
+function conflicts(sql: Statements, change: Commit, texts: Texts): Refused | undefined {
+  const fit = writeRecords(sql, change, texts) && writeRows(sql, change, texts) && writeEntries(sql, change, texts.seq);
+  return fit ? undefined : CONFLICT;
 }
 
-function writeRows(sql: Statements, change: Commit, texts: readonly (string | null)[]): Refused | undefined {
-  for (const [at, { kind, key, expect, next }] of change.rows.entries()) {
-    const text = texts[at] ?? null;
-    const due = kind === "delivery" && typeof next?.dueAt === "string" ? next.dueAt : null;
-    if (!writeRow(sql, { kind, key, expect, text, due })) return CONFLICT;
-    if (kind === "delivery" && due === null) sql.get("endLease").run(kind, key);
-  }
-  return undefined;
-}
+const writeRecords = (sql: Statements, { records }: Commit, { seq, records: texts }: Texts): boolean =>
+  records.every((change, at) => {
+    const text = texts[at] as RecordText;
+    return text.frozen === null
+      ? moveRecord(sql, change, { ...text, seq })
+      : insertRecord(sql, change.next, { ...text, seq, at });
+  });
 
-function writeRow(
+function insertRecord(
   sql: Statements,
-  row: { kind: string; key: string; expect: number | null; text: string | null; due: string | null },
+  next: ApprovalRequest,
+  text: RecordText & { readonly seq: number; readonly at: number },
 ): boolean {
-  const { kind, key, expect, text, due } = row;
-  if (expect === null) {
-    if (text === null) return sql.get("row").get(kind, key) === undefined;
-    return Number(sql.get("insertRow").run(kind, key, due, text).changes) === 1;
-  }
-  const { changes } =
-    text === null ? sql.get("deleteRow").run(kind, key, expect) : sql.get("updateRow").run(due, text, kind, key, expect);
+  const { id, rev, head, status, kind, tenant, root } = next;
+  const { seq, added, from } = text;
+  if (from !== null && from !== 0) return false;
+  const place = placeOf(seq, text.at);
+  const open = hasEnded(status) ? null : 1;
+  const log = added === 0 ? "" : String(seq);
+  const { changes } = sql
+    .get("insertState")
+    .run(id, place, rev, head, added, log, status, open, next.lane ?? null, text.changing);
+  if (Number(changes) !== 1) return false;
+  sql.get("insert").run(place, id, kind, tenant, next.requester.thread, root, text.frozen, text.payload);
+  return true;
+}
+
+/** Compares revision, head and number of entries, and sets, in one statement. */
+function moveRecord(sql: Statements, { id, expect, next }: RecordChange, text: RecordText & { readonly seq: number }): boolean {
+  const { rev, head, status, lane = null } = next;
+  const { seq, added, from, changing } = text;
+  const log = added === 0 ? "" : `${from === 0 ? "" : ","}${seq}`;
+  const { changes } = sql
+    .get(hasEnded(status) ? "end" : "move")
+    .run(rev, head, added, status, lane, changing, id, expect?.rev ?? null, expect?.head ?? null, from, log);
   return Number(changes) === 1;
 }
 
-function writeEntries(
-  sql: Statements,
-  change: Commit,
-  { path, texts }: { path: string; texts: readonly string[] },
-): Refused | undefined {
-  const begun = new Set<string>();
-  try {
-    for (const [at, entry] of change.entries.entries()) {
-      const { n } = sql.get("last").get(entry.stream) as { n: number };
-      if (!fits(entry, n + 1, begun.has(entry.stream) ? undefined : change.records)) return CONFLICT;
-      begun.add(entry.stream);
-      sql.get("append").run(entry.stream, entry.n, texts[at] as string);
-    }
-  } catch (thrown) {
-    throw fault(thrown, path, "journal_unavailable");
+function writeRows(sql: Statements, change: Commit, { records, rows }: Texts): boolean {
+  for (const [at, { kind, key, expect, next }] of change.rows.entries()) {
+    const text = rows[at] ?? null;
+    // Written with its request already: the same text, not an equal one.
+    if (kind === "payload" && text !== null && records.some(({ payload }) => payload === text)) continue;
+    const due = kind === "delivery" && typeof next?.dueAt === "string" ? next.dueAt : null;
+    if (!writeRow(sql, { kind, key, expect, text, due })) return false;
+    if (kind === "delivery" && due === null) sql.get("endLease").run(kind, key);
   }
-  return undefined;
+  return true;
 }
 
-function remember(sql: Statements, commit: { seq: number; key: string; at: number; ids: readonly string[] }): void {
-  const { seq, key, at, ids } = commit;
-  sql.get("remember").run(seq, key, at, JSON.stringify(ids));
-  if (seq % FORGET_EVERY === 0) sql.get("forget").run(FORGET_AT_MOST, at - KEYS_KEPT_MS, seq - KEYS_KEPT);
+/** Entries are in the log with their commit; what is left is to see that they stand right. */
+function writeEntries(sql: Statements, change: Commit, seq: number): boolean {
+  const next = new Map<string, number>();
+  return change.entries.every((entry) => {
+    const { stream } = entry;
+    const ofNode = requestOf(entry) === undefined;
+    // A request's own count has just been compared, together with its revision: its first new entry stands right.
+    const n = next.get(stream) ?? (ofNode ? (sql.get("lastOfNode").get(stream) as { n: number }).n + 1 : entry.n);
+    if (!fits(entry, n, next.has(stream) ? undefined : change.records)) return false;
+    next.set(stream, n + 1);
+    if (ofNode) sql.get("appendToNode").run(stream, n, seq);
+    return true;
+  });
+}
+
+/** The number of a new commit; `undefined`: one with this key is there already. */
+function remember(
+  sql: Statements,
+  key: string,
+  commit: { at: number; ids: readonly string[]; entries: string },
+): number | undefined {
+  const { at, ids, entries } = commit;
+  const { changes, lastInsertRowid } = sql.get("remember").run(key, at, JSON.stringify(ids), entries);
+  if (Number(changes) !== 1) return undefined;
+  const seq = Number(lastInsertRowid);
+  if (seq % FORGET_EVERY === 0) forget(sql, at - KEYS_KEPT_MS, seq - KEYS_KEPT);
+  return seq;
+}
+
+/** Ends the memory of old keys, and of commits that hold no entry. */
+function forget(sql: Statements, before: number, newest: number): void {
+  const { value: from } = sql.get("forgotten").get() as { value: number };
+  const { seq: to } = sql.get("forgettable").get(from, FORGET_AT_MOST, before, newest) as { seq: number | null };
+  if (to === null) return;
+  sql.get("drop").run(from, to);
+  sql.get("forget").run(from, to);
+  sql.get("forgot").run(to);
 }
 
 export interface LeaseWish {

@@ -206,6 +206,29 @@ const rows: readonly StoreCase[] = [
     },
   },
   {
+    name: "changes a payload by its own revision, and takes none for a request that is not there",
+    run: async (desk) => {
+      const request = await desk.create();
+      const value = (note: string): JsonObject => plain(desk.payload(request.id, { arguments: { note } })) as JsonObject;
+      await refused(desk, desk.row("payload", request.id, { expect: null, next: value("twice") }));
+      await refused(desk, desk.row("payload", request.id, { expect: 2, next: value("wrong") }));
+      await desk.must(desk.row("payload", request.id, { expect: 1, next: value("second") }));
+      assert.deepEqual(plain((await desk.stored(request.id)).payload), value("second"));
+      assert.deepEqual(plain(await desk.store.row("payload", request.id)), {
+        kind: "payload",
+        key: request.id,
+        rev: 2,
+        value: value("second"),
+      });
+      await refused(desk, desk.row("payload", request.id, { expect: 1, next: null }));
+      await refused(desk, desk.row("payload", "nobody", { expect: null, next: { ...value("x"), request: "nobody" } }));
+      assert.deepEqual(
+        (await all(desk.store.rows({ kind: "payload" }))).map(({ key, rev }) => [key, rev]),
+        [[request.id, 2]],
+      );
+    },
+  },
+  {
     name: "gives out values that nobody can change, and keeps none that somebody else can",
     run: async (desk) => {
       const request = desk.request();
