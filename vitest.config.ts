@@ -9,7 +9,7 @@ export default defineConfig({
       provider: "v8",
       include: ["src/core/**/*.ts"],
       exclude: ["**/*.test.ts", "**/*.test-kit.ts"],
-      reporter: ["text-summary", "json-summary", "json"],
+      reporter: [["text", { skipFull: true, maxCols: 130 }], "json-summary"],
       reportsDirectory: "coverage",
       // A branch of the core that no test takes is a refusal nobody has seen, or a permit nobody meant.
       thresholds: { branches: 100 },

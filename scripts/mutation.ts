@@ -7,7 +7,7 @@
  *   npm run mutation -- --report              no run: the score, and the survivors against their list
  *   npm run mutation -- --rows                no run: rows for survivors that the list lacks, to be given a reason
  *
- * Results are kept in reports/mutation, one file a source file, with a fingerprint of the source and of the core's tests.
+ * Results are kept in reports/mutation, one file a source file, with a fingerprint of the source and of the tests beside it.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -111,13 +111,11 @@ const sources = (): string[] => {
     { exclude: without },
   ).sort();
 };
-const testsFingerprint = (): string =>
-  sha(
-    globSync("{src,test}/core/**/*.{test,test-kit}.ts")
-      .sort()
-      .map((file) => readFileSync(file, "utf8"))
-      .join("\0"),
-  );
+/** Of the source and the tests beside it. More tests elsewhere can only notice more, so a result stays a lower bound without them. */
+const fingerprintOf = (file: string): string => {
+  const beside = globSync(`${file.replace(/\.ts$/, "")}{.test,.*.test,.test-kit}.ts`).sort();
+  return sha([file, ...beside].map((path) => readFileSync(path, "utf8")).join("\0"));
+};
 const keptPath = (file: string): string => `${FOLDER}/${file.replace(/\.ts$/, "").replaceAll("/", "__")}.json`;
 const kept = (file: string): Kept | undefined =>
   existsSync(keptPath(file)) ? (JSON.parse(readFileSync(keptPath(file), "utf8")) as Kept) : undefined;
@@ -137,7 +135,7 @@ const batchesOf = (files: readonly string[]): string[][] => {
   return batches.filter((batch) => batch.length > 0);
 };
 
-const measure = (files: readonly string[], fingerprint: string): boolean => {
+const measure = (files: readonly string[]): boolean => {
   const stryker = ["node_modules/@stryker-mutator/core/bin/stryker.js", "run", "--mutate", files.join(",")];
   const ran = spawnSync(process.execPath, stryker, {
     encoding: "utf8",
@@ -158,7 +156,7 @@ const measure = (files: readonly string[], fingerprint: string): boolean => {
       status,
       location,
     }));
-    const keep: Kept = { fingerprint: `${sha(source)} ${fingerprint}`, source, mutants: slim };
+    const keep: Kept = { fingerprint: fingerprintOf(file), source, mutants: slim };
     writeFileSync(keptPath(file), JSON.stringify(keep));
     const { killed, all } = countsOf([keep]);
     console.log(`${file}: ${killed} of ${all}`);
@@ -198,12 +196,11 @@ const run = (args: readonly string[]): number => {
   const at = args.indexOf("--seconds");
   const until = at === -1 ? Number.POSITIVE_INFINITY : Date.now() + 1000 * Number(args[at + 1]);
   const named = args.filter((arg, index) => !arg.startsWith("--") && (at === -1 || index !== at + 1));
-  const fingerprint = testsFingerprint();
-  const isStale = (file: string): boolean => kept(file)?.fingerprint !== `${sha(readFileSync(file, "utf8"))} ${fingerprint}`;
+  const isStale = (file: string): boolean => kept(file)?.fingerprint !== fingerprintOf(file);
   mkdirSync(FOLDER, { recursive: true });
   for (const batch of batchesOf(named.length > 0 ? named : sources().filter(isStale))) {
     if (Date.now() > until) break;
-    if (!measure(batch, fingerprint)) return 1;
+    if (!measure(batch)) return 1;
   }
   return report();
 };
