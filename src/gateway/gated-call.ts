@@ -161,8 +161,7 @@ export class GatedCall {
     this.#state = "ended";
     clearTimeout(this.#giveUp);
     clearTimeout(this.#next);
-    const pending = this.#parts.calls.get(this.id);
-    if (pending?.type === "call" && pending.call === this) this.#parts.calls.delete(this.id);
+    this.#parts.calls.delete(this.id);
   }
 
   async #record(outcome: CallOutcome): Promise<void> {

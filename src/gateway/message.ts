@@ -9,7 +9,7 @@ import type { JsonLimits, MessageObject, MessageValue, Span } from "../core/inde
 export const LINE_LIMIT = 67_108_864;
 const MESSAGE_LIMITS: JsonLimits = { length: LINE_LIMIT, depth: 1000 };
 
-export const PARSE_ERROR = -32700;
+const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
@@ -64,7 +64,7 @@ export function idOf(value: MessageValue | undefined): Id | undefined {
 }
 
 /** The text of a line without its end (LF or CRLF); `undefined` when it is not UTF-8. */
-export function textOf(line: Buffer): string | undefined {
+function textOf(line: Buffer): string | undefined {
   if (!isUtf8(line)) return undefined;
   const text = line.toString("utf8");
   if (!text.endsWith("\n")) return text;

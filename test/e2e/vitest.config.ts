@@ -1,8 +1,7 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 /** Run from the root: `vitest run --config test/e2e/vitest.config.ts`, after `npm ci` in this folder. */
-// biome-ignore lint/style/noDefaultExport: vitest reads its configuration so
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     root: import.meta.dirname,
     include: ["*.test.ts", "*.test.mjs"],
@@ -10,3 +9,6 @@ export default defineConfig({
     maxWorkers: 2,
   },
 });
+
+// biome-ignore lint/style/noDefaultExport: vitest reads its configuration so
+export default config;
