@@ -2,7 +2,7 @@ import type { AnswerCode, RefusalCode } from "./errors.ts";
 import type { Hash } from "./hash.ts";
 import type { Instant } from "./instant.ts";
 import { allMet, eligible, type Electorate, type Standing } from "./quorum.ts";
-import type { ApprovalRequest, Decision } from "./request.ts";
+import type { ApprovalRequest, Decision, ExpireReason } from "./request.ts";
 import { suffices } from "./requirement.ts";
 
 /** A vote that is about to be counted, with everything that speaks for or against it. */
@@ -34,7 +34,7 @@ export interface Guards {
   readonly approve: Readonly<
     Record<"state" | "time" | "known" | "self" | "eligible" | "assurance" | "once" | "shown", VoteGuard>
   >;
-  readonly reject: Readonly<Record<"state" | "time" | "eligible" | "digest", VoteGuard>>;
+  readonly reject: Readonly<Record<"state" | "time" | "known" | "eligible" | "digest", VoteGuard>>;
   readonly claim: Readonly<Record<"state" | "time" | "bytes" | "quorum", ClaimGuard>>;
 }
 
@@ -45,13 +45,25 @@ const eligibleClauses = ({ request, standing }: Vote): readonly number[] =>
 
 const holdsAny = (standing: Standing | undefined): boolean => standing?.holds.some((clause) => clause.some(Boolean)) === true;
 
-const inTime = ({ request, now }: Vote): AnswerCode | undefined => (now < request.decideBy ? undefined : "late");
+/**
+ * The deadline that has passed, if one has; equal to the deadline is late. From then on only time ends the request: what
+ * comes before the tick that says so changes nothing (P-04).
+ */
+export function overdue(request: ApprovalRequest, now: Instant): ExpireReason | undefined {
+  if (request.status === "pending" && now >= request.decideBy) return "not_decided";
+  if (request.status === "approved" && request.runBy !== undefined && now >= request.runBy) return "not_claimed";
+  return undefined;
+}
+
+const inTime = ({ request, now }: Vote): AnswerCode | undefined => (overdue(request, now) === undefined ? undefined : "late");
+
+const known: VoteGuard = ({ decision }) => (decision.by === "" || decision.as === "" ? "not_eligible" : undefined);
 
 export const GUARDS: Guards = {
   approve: {
     state: ({ request }) => (request.status === "pending" ? undefined : "late"),
     time: inTime,
-    known: ({ decision }) => (decision.by === "" || decision.as === "" ? "not_eligible" : undefined),
+    known,
     self: (vote) =>
       vote.standing?.self === true && holdsAny(vote.standing) && eligibleClauses(vote).length === 0 ? "self_approval" : undefined,
     eligible: (vote) => (eligibleClauses(vote).length > 0 ? undefined : "not_eligible"),
@@ -67,7 +79,8 @@ export const GUARDS: Guards = {
   },
   reject: {
     state: ({ request }) => (request.status === "pending" || request.status === "approved" ? undefined : "late"),
-    time: (vote) => (vote.request.status === "pending" ? inTime(vote) : undefined),
+    time: inTime,
+    known,
     eligible: ({ standing }) => (holdsAny(standing) ? undefined : "not_eligible"),
     digest: ({ request, decision }) => (decision.digest === request.digest ? undefined : "stale_view"),
   },

@@ -1,5 +1,5 @@
 import type { AnswerCode, Code, RefusalCode } from "./errors.ts";
-import { type ClaimAttempt, type Guards, GUARDS, objection, type Vote } from "./guards.ts";
+import { type ClaimAttempt, type Guards, GUARDS, objection, overdue, type Vote } from "./guards.ts";
 import type { Hash } from "./hash.ts";
 import { type Instant, plus } from "./instant.ts";
 import type { Actor, JournalEvent } from "./journal.ts";
@@ -10,7 +10,6 @@ import {
   type CancelReason,
   type Claim,
   type Decision,
-  type ExpireReason,
   hasEnded,
   type IndeterminateReason,
   type RunOutcome,
@@ -116,12 +115,12 @@ function reject(request: ApprovalRequest, event: Extract<Event, { type: "reject"
 const isOpen = (request: ApprovalRequest): boolean => request.status === "pending" || request.status === "approved";
 
 function cancel(request: ApprovalRequest, event: Extract<Event, { type: "cancel" }>): Moved {
-  if (!isOpen(request)) return refuse("late");
+  if (!isOpen(request) || overdue(request, event.now) !== undefined) return refuse("late");
   return end(request, { status: "cancelled", reason: event.reason, by: event.by, at: event.now, event: "request.cancelled" });
 }
 
 function supersede(request: ApprovalRequest, event: Extract<Event, { type: "supersede" }>): Moved {
-  if (request.status !== "pending") return refuse("late");
+  if (request.status !== "pending" || overdue(request, event.now) !== undefined) return refuse("late");
   return end(request, {
     status: "cancelled",
     reason: "superseded",
@@ -131,13 +130,6 @@ function supersede(request: ApprovalRequest, event: Extract<Event, { type: "supe
     patch: { supersededBy: event.successor },
     data: { successor: event.successor },
   });
-}
-
-/** The deadline that has passed, if one has; equal to the deadline is late. */
-export function overdue(request: ApprovalRequest, now: Instant): ExpireReason | undefined {
-  if (request.status === "pending" && now >= request.decideBy) return "not_decided";
-  if (request.status === "approved" && request.runBy !== undefined && now >= request.runBy) return "not_claimed";
-  return undefined;
 }
 
 function tick(request: ApprovalRequest, event: Extract<Event, { type: "tick" }>): Moved {

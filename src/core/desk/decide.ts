@@ -8,7 +8,7 @@ import { electorateOf, personOf, standingOf } from "./people.ts";
 import { decisionMac, readView } from "../request-hash.ts";
 import { type ApprovalRequest, type Decision, hasEnded, type Payload } from "../request.ts";
 import type { Event } from "../transition.ts";
-import type { Vote } from "../guards.ts";
+import { overdue, type Vote } from "../guards.ts";
 import { payloadRow } from "./ask.ts";
 import { effectOf, stepsOf } from "./authority.ts";
 import { type Changed, change } from "./change.ts";
@@ -164,13 +164,9 @@ function repeatOf(stored: Stored, answer: Answer, by: Answerer): Decided | undef
   return { found: true, status: record.status, counted: true, id: record.id, note: "this answer was counted already" };
 }
 
-export async function tickIfOverdue(parts: DeskParts, stored: Stored, now: Instant): Promise<boolean> {
-  const { record } = stored;
-  const overdue =
-    (record.status === "pending" && now >= record.decideBy) ||
-    (record.status === "approved" && record.runBy !== undefined && now >= record.runBy);
-  if (overdue) await parts.expire(record.id);
-  return overdue;
+/** Past a deadline, time has ended the request; whoever comes first after it says so in the record. */
+export async function tickIfOverdue(parts: DeskParts, stored: Stored, now: Instant): Promise<void> {
+  if (overdue(stored.record, now) !== undefined) await parts.expire(stored.record.id);
 }
 
 function eventOf(

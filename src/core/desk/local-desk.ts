@@ -263,6 +263,7 @@ class Local implements LocalDesk {
       event: { type: "cancel", reason, by, now },
     }));
     if (done.ok) this.#settled(done.record);
+    else if (done.code === "late") await this.expire(stored.record.id);
     return done.ok;
   }
 

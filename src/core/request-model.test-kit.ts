@@ -1,0 +1,235 @@
+/**
+ * The machine of one request a second time, written from the table of design, section 6, and from nothing else: no
+ * transition, guard or quorum of ours is used here. Times are milliseconds, people and assurances are numbers.
+ */
+
+export interface ModelPerson {
+  /** The requester's principal, the agent itself or its owner. */
+  readonly self: boolean;
+  /** By clause, by alternative: may this person approve it? */
+  readonly named: readonly (readonly boolean[])[];
+}
+export interface ModelClause {
+  readonly self: "allow" | "deny";
+  readonly level: number;
+  /** How many people each alternative wants. */
+  readonly counts: readonly number[];
+}
+export interface ModelSpec {
+  readonly clauses: readonly ModelClause[];
+  readonly people: readonly ModelPerson[];
+  readonly decideWithin: number;
+  readonly runWithin: number;
+}
+
+export type ModelStep =
+  | {
+      readonly do: "approve";
+      readonly who: number;
+      readonly level: number;
+      readonly digest: boolean;
+      readonly viewed: boolean;
+      readonly known: boolean;
+    }
+  | { readonly do: "reject"; readonly who: number; readonly digest: boolean; readonly known: boolean }
+  | { readonly do: "cancel"; readonly reason: string }
+  | { readonly do: "supersede" }
+  | { readonly do: "tick"; readonly shown: boolean }
+  | { readonly do: "claim"; readonly bytes: boolean; readonly forged: readonly number[]; readonly lost: readonly number[] }
+  | { readonly do: "complete"; readonly token: boolean; readonly how: "succeeded" | "failed" }
+  | { readonly do: "renew"; readonly token: boolean; readonly lease: number }
+  | { readonly do: "sweep"; readonly reason: "lease_lost" | "crashed" | "unobserved" }
+  | { readonly do: "find"; readonly ran: boolean }
+  | { readonly do: "note" };
+
+export interface ModelVote {
+  readonly who: number;
+  readonly verdict: "approve" | "reject";
+  readonly level: number;
+}
+export interface Model {
+  readonly status: string;
+  readonly rev: number;
+  readonly votes: readonly ModelVote[];
+  readonly decideBy: number;
+  readonly runBy: number | null;
+  readonly resolution: {
+    readonly status: string;
+    readonly reason: string;
+    readonly by: number | null;
+    readonly at: number;
+  } | null;
+  /** When the claim's lease ends. */
+  readonly leased: number | null;
+  readonly finding: boolean | null;
+}
+
+/** What became of a step: the next state and the journal's events, or every code that may stand for the refusal. */
+export type ModelMove = { readonly next: Model; readonly events: readonly string[] } | { readonly refused: ReadonlySet<string> };
+
+export const modelStart = (spec: ModelSpec, now: number): Model => ({
+  status: "pending",
+  rev: 1,
+  votes: [],
+  decideBy: now + spec.decideWithin,
+  runBy: null,
+  resolution: null,
+  leased: null,
+  finding: null,
+});
+
+const refused = (...codes: readonly string[]): ModelMove => ({ refused: new Set(codes) });
+const isOpen = (model: Model): boolean => model.status === "pending" || model.status === "approved";
+
+/** The tick's guard, "checked inside every other guard too". */
+const isOverdue = (model: Model, now: number): boolean =>
+  model.status === "pending" ? now >= model.decideBy : model.status === "approved" && model.runBy !== null && now >= model.runBy;
+
+const moved = (model: Model, patch: Partial<Model>, events: readonly string[]): ModelMove => ({
+  next: { ...model, ...patch, rev: model.rev + events.length },
+  events,
+});
+
+const ended = (model: Model, end: NonNullable<Model["resolution"]>, by: { event: string; patch?: Partial<Model> }): ModelMove =>
+  moved(model, { ...by.patch, status: end.status, resolution: end }, [by.event]);
+
+const mayApprove = (spec: ModelSpec, who: number): readonly number[] => {
+  const person = spec.people[who];
+  return spec.clauses.flatMap((clause, index) => {
+    const barred = clause.self === "deny" && person?.self === true;
+    return !barred && person?.named[index]?.includes(true) === true ? [index] : [];
+  });
+};
+
+/** All clauses, each by one of its alternatives, each person once, `self: deny` kept, weak answers left out. */
+export function quorumMet(spec: ModelSpec, votes: readonly ModelVote[]): boolean {
+  return spec.clauses.every((clause, index) =>
+    clause.counts.some((count, alternative) => {
+      const people = new Set<number>();
+      for (const { who, verdict, level } of votes) {
+        const person = spec.people[who];
+        if (verdict !== "approve" || level < clause.level || person === undefined) continue;
+        if (clause.self === "deny" && person.self) continue;
+        if (person.named[index]?.[alternative] === true) people.add(who);
+      }
+      return people.size >= count;
+    }),
+  );
+}
+
+function approve(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, { do: "approve" }>; now: number }): ModelMove {
+  const { step, now } = at;
+  const able = mayApprove(spec, step.who);
+  const person = spec.people[step.who];
+  const codes: string[] = [];
+  if (model.status !== "pending" || now >= model.decideBy) codes.push("late");
+  if (!step.known) codes.push("not_eligible");
+  if (able.length === 0)
+    codes.push(person?.self === true && person.named.some((row) => row.includes(true)) ? "self_approval" : "not_eligible");
+  else if (!able.some((index) => step.level >= (spec.clauses[index]?.level ?? 0))) codes.push("assurance_too_low");
+  if (model.votes.some((vote) => vote.who === step.who)) codes.push("already_voted");
+  if (!step.digest || !step.viewed) codes.push("stale_view");
+  if (codes.length > 0) return refused(...codes);
+  const votes = [...model.votes, { who: step.who, verdict: "approve" as const, level: step.level }];
+  if (!quorumMet(spec, votes)) return moved(model, { votes }, ["request.voted"]);
+  return moved(model, { votes, status: "approved", runBy: now + spec.runWithin }, ["request.voted", "request.approved"]);
+}
+
+function reject(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, { do: "reject" }>; now: number }): ModelMove {
+  const { step, now } = at;
+  const codes: string[] = [];
+  if (!isOpen(model) || isOverdue(model, now)) codes.push("late");
+  if (!step.known || spec.people[step.who]?.named.some((row) => row.includes(true)) !== true) codes.push("not_eligible");
+  if (!step.digest) codes.push("stale_view");
+  if (codes.length > 0) return refused(...codes);
+  const votes = [...model.votes, { who: step.who, verdict: "reject" as const, level: 4 }];
+  return model.status === "approved"
+    ? ended(
+        model,
+        { status: "cancelled", reason: "revoked", by: step.who, at: now },
+        { event: "request.revoked", patch: { votes } },
+      )
+    : ended(
+        model,
+        { status: "rejected", reason: "rejected", by: step.who, at: now },
+        { event: "request.rejected", patch: { votes } },
+      );
+}
+
+function claim(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, { do: "claim" }>; now: number }): ModelMove {
+  const { step, now } = at;
+  const people = spec.people.map((person, who) => (step.lost.includes(who) ? { self: person.self, named: [] } : person));
+  const codes: string[] = [];
+  if (model.status !== "approved") codes.push("cancelled");
+  if (model.runBy === null || now >= model.runBy) codes.push("expired");
+  if (!step.bytes) codes.push("context_changed");
+  if (
+    !quorumMet(
+      { ...spec, people },
+      model.votes.filter(({ who }) => !step.forged.includes(who)),
+    )
+  )
+    codes.push("denied");
+  if (codes.length > 0) return refused(...codes);
+  return moved(model, { status: "claimed", leased: now + LEASE }, ["request.claimed"]);
+}
+/** How long a claim of this model is leased. */
+export const LEASE = 10;
+
+const found = (model: Model, ran: boolean): ModelMove =>
+  model.status === "indeterminate" && model.finding === null
+    ? moved(model, { finding: ran }, ["request.found"])
+    : refused("late");
+
+function complete(model: Model, step: Extract<ModelStep, { do: "complete" }>, now: number): ModelMove {
+  if (model.leased === null || !step.token) return refused("not_found");
+  if (model.status === "indeterminate") return found(model, true);
+  if (model.status !== "claimed") return refused("late");
+  return ended(model, { status: step.how, reason: step.how, by: null, at: now }, { event: `request.${step.how}` });
+}
+
+function sweep(model: Model, step: Extract<ModelStep, { do: "sweep" }>, now: number): ModelMove {
+  if (model.status !== "claimed" || model.leased === null) return refused("late");
+  if (step.reason === "lease_lost" && now < model.leased) return refused("late");
+  return ended(model, { status: "indeterminate", reason: step.reason, by: null, at: now }, { event: "request.indeterminate" });
+}
+
+function tick(model: Model, step: Extract<ModelStep, { do: "tick" }>, now: number): ModelMove {
+  if (!isOverdue(model, now)) return refused("late");
+  const reason = model.status === "approved" ? "not_claimed" : step.shown ? "not_decided" : "not_shown";
+  return ended(model, { status: "expired", reason, by: null, at: now }, { event: "request.expired" });
+}
+
+const TERMINAL: readonly string[] = ["succeeded", "failed", "indeterminate", "rejected", "expired", "cancelled"];
+export const isTerminal = (status: string): boolean => TERMINAL.includes(status);
+
+/** One row of the table. @param operator the number of whoever cancels, edits or finds out */
+export function modelStep(spec: ModelSpec, model: Model, at: { step: ModelStep; now: number; operator: number }): ModelMove {
+  const { step, now, operator } = at;
+  switch (step.do) {
+    case "approve":
+      return approve(spec, model, { step, now });
+    case "reject":
+      return reject(spec, model, { step, now });
+    case "cancel":
+      if (!isOpen(model) || isOverdue(model, now)) return refused("late");
+      return ended(model, { status: "cancelled", reason: step.reason, by: operator, at: now }, { event: "request.cancelled" });
+    case "supersede":
+      if (model.status !== "pending" || isOverdue(model, now)) return refused("late");
+      return ended(model, { status: "cancelled", reason: "superseded", by: operator, at: now }, { event: "request.superseded" });
+    case "tick":
+      return tick(model, step, now);
+    case "claim":
+      return claim(spec, model, { step, now });
+    case "complete":
+      return complete(model, step, now);
+    case "renew":
+      return model.status === "claimed" && step.token ? moved(model, { leased: now + step.lease }, []) : refused("late");
+    case "sweep":
+      return sweep(model, step, now);
+    case "find":
+      return found(model, step.ran);
+    case "note":
+      return isTerminal(model.status) ? refused("late") : moved(model, {}, ["request.seen"]);
+  }
+}
