@@ -2,7 +2,7 @@
 // pass-through proxy written on @modelcontextprotocol/sdk 1.32.2 (Client + Server). Interleaved in random order; prints the
 // ratio and fails above the target. Needs `npm ci` in test/e2e.
 //   node bench/gateway.mjs [rounds] [-- gateway command up to and including its own "--"]
-// A gateway command replaces the relay with its judge of one line, so that the real command line can be measured as well.
+// A gateway command replaces the relay with a gate in memory, so that the command line can be measured as well.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { loadavg } from "node:os";
@@ -63,14 +63,17 @@ async function proxy(command) {
   process.stdin.on("end", () => client.close().then(() => process.exit(0)));
 }
 
-async function relay([file, ...args]) {
-  const { relayOverStdio } = await import("../src/gateway/index.ts");
+/** The relay with the real gate behind it, whose policy allows the tool; `record` is what the journal keeps of that. */
+async function relay([record, file, ...args]) {
+  const [{ relayOverStdio, gateJudge }, { createGate }] = await Promise.all([
+    import("../src/gateway/index.ts"),
+    import("../src/index.ts"),
+  ]);
   const log = { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error };
-  const judge = {
-    judge: async ({ tool }) =>
-      tool === "echo" ? { run: true, arguments: undefined, finished: () => Promise.resolve() } : { run: false, text: "no" },
-  };
+  const gate = createGate({ policy: { rules: [{ allow: "bench/echo" }], record }, operator: "os:bench" });
+  const judge = gateJudge({ gate, server: "bench", command: [file, ...args], principal: "os:bench", waiting: (tool) => tool });
   const { code } = await relayOverStdio({ server: "bench", command: { file, args }, judge, log });
+  await gate[Symbol.asyncDispose]();
   process.exit(code);
 }
 
@@ -120,12 +123,9 @@ async function round(call) {
 
 async function measure(rounds, gatewayCommand) {
   const server = [process.execPath, SELF, "--as", "server"];
-  const as = (what) => [process.execPath, "--disable-warning=ExperimentalWarning", SELF, "--as", what, ...server];
-  const commands = {
-    direct: server,
-    proxy: as("proxy"),
-    gateway: gatewayCommand === undefined ? as("relay") : [...gatewayCommand, ...server],
-  };
+  const as = (...what) => [process.execPath, "--disable-warning=ExperimentalWarning", SELF, "--as", ...what, ...server];
+  const gateway = gatewayCommand === undefined ? as("relay", "none") : [...gatewayCommand, ...server];
+  const commands = { direct: server, proxy: as("proxy"), gateway, "gateway, record: calls (memory)": as("relay", "calls") };
   const names = Object.keys(commands);
   const contenders = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await connect(commands[name])])));
   for (const name of names) for (let count = 0; count < WARM_UP; count++) await contenders[name].call();

@@ -10,5 +10,4 @@ const config: ViteUserConfig = defineConfig({
   },
 });
 
-// biome-ignore lint/style/noDefaultExport: vitest reads its configuration so
 export default config;
