@@ -48,15 +48,19 @@ const named = (
   verdict: CompiledRule["verdict"],
 ): readonly CompiledRule[] => policy.rules.filter((rule) => rule.verdict === verdict && names(rule, facts.tool, facts.tier));
 
-/** Any deny of the policy's rules; a condition of a deny that fails denies. */
+/**
+ * Any deny of the policy's rules; a condition of a deny that fails denies. One that plainly applies says more than one
+ * that failed, wherever either stands.
+ */
 export function denyOf(policy: PolicySnapshot, facts: CallFacts): Extract<Verdict, { verdict: "deny" }> | undefined {
+  let failed: Extract<Verdict, { verdict: "deny" }> | undefined;
   for (const { name, rule } of named(policy, facts, "deny")) {
     const said = answer(rule.when, facts);
     const reason = rule.reason === undefined ? {} : { reason: rule.reason };
     if (said === "yes") return { verdict: "deny", by: name, code: "denied", ...reason };
-    if (said === "fault") return { verdict: "deny", by: name, code: "policy_error" };
+    if (said === "fault") failed ??= { verdict: "deny", by: name, code: "policy_error" };
   }
-  return undefined;
+  return failed;
 }
 
 const holdsRule = ({ rule }: CompiledRule, facts: CallFacts): boolean =>
