@@ -9,6 +9,7 @@ import {
   type Run,
   sameJson,
   type Tool,
+  Unknown,
 } from "../core/index.ts";
 import type { CallOutcome, GatewayCall, GatewayVerdict, Judge } from "./port.ts";
 
@@ -58,7 +59,7 @@ class ServerError extends Error {}
 
 /** What the gate records of a server's answer: an error result is a failed call. */
 function settle(outcome: CallOutcome): unknown {
-  if ("lost" in outcome) throw new ServerError(outcome.lost);
+  if ("lost" in outcome) throw new Unknown({ status: "unknown", sentence: outcome.lost });
   if (outcome.isError) throw new ServerError("the server answered with an error");
   return outcome.result;
 }

@@ -1,6 +1,6 @@
 import type { RefusalCode } from "../errors.ts";
 import { type Hash, hashOf } from "../hash.ts";
-import { plus } from "../instant.ts";
+import { type Instant, plus } from "../instant.ts";
 import { canonicalize, sameJson } from "../json.ts";
 import { JsonFault } from "../json-value.ts";
 import type { ClaimEvidence, Claimed, Completion } from "../ports/desk.ts";
@@ -9,6 +9,7 @@ import type { ApprovalRequest, CancelReason, Claim, RunOutcome } from "../reques
 import { digestOf, isOurDecision, partsOf, requesterRecord } from "../request-hash.ts";
 import { denyOf } from "../rule.ts";
 import { withCommitments } from "../secret.ts";
+import type { Event } from "../transition.ts";
 import { change } from "./change.ts";
 import { killScopes } from "./kill.ts";
 import { electorateOf } from "./people.ts";
@@ -126,18 +127,30 @@ export function resultDigest(parts: DeskParts, value: unknown): Hash {
   }
 }
 
+/** How the holder says it ended: with an outcome, or that nobody could observe one. */
+function endingOf(record: ApprovalRequest, said: { tokenHash: Hash; outcome: RunOutcome | undefined; now: Instant }): Event {
+  const { tokenHash, outcome, now } = said;
+  if (outcome !== undefined) return { type: "complete", tokenHash, outcome, now };
+  if (record.claim?.tokenHash === tokenHash) return { type: "sweep", reason: "unobserved", now };
+  return { type: "complete", tokenHash, outcome: { status: "failed", observedBy: "executor" }, now };
+}
+
 /** Records how a claimed call ended; by its holder only. False: the claim is not theirs any more. */
 export async function complete(parts: DeskParts, id: string, ended: { token: string; outcome: Completion }): Promise<boolean> {
   const { token, outcome } = ended;
   const tokenHash: Hash = `sha256:${parts.runtime.crypto.sha256(token)}`;
-  const said: RunOutcome = {
-    status: outcome.status,
-    observedBy: outcome.observedBy,
-    ...(outcome.status === "succeeded" ? { result: { digest: resultDigest(parts, outcome.value) } } : {}),
-    ...(outcome.errorCode === undefined ? {} : { error: { code: outcome.errorCode } }),
-  };
+  const { status } = outcome;
+  const said: RunOutcome | undefined =
+    status === "lost"
+      ? undefined
+      : {
+          status,
+          observedBy: outcome.observedBy,
+          ...(outcome.status === "succeeded" ? { result: { digest: resultDigest(parts, outcome.value) } } : {}),
+          ...(outcome.errorCode === undefined ? {} : { error: { code: outcome.errorCode } }),
+        };
   const done = await change(parts, id, async ({ record }, now) => ({
-    event: { type: "complete", tokenHash, outcome: said, now },
+    event: endingOf(record, { tokenHash, outcome: said, now }),
     beside: async () => ({ rows: await endStreak(parts, record.requester, record.call.tool.name) }),
   }));
   if (done.ok) parts.settled(done.record);

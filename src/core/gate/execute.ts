@@ -1,9 +1,10 @@
 import { milliseconds } from "../duration.ts";
 import type { JsonObject } from "../json-value.ts";
+import { isUnknown } from "../outcome.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { AbortLike, Requester, RunContext, Tool } from "../tool-call.ts";
 
-/** How a tool ended. `lost`: its time was over while it still ran, so nobody knows what it did. */
+/** How a tool ended. `lost`: its time was over while it still ran, or it says so itself by throwing `Unknown`. */
 export type Ran =
   | { readonly as: "ran"; readonly value: unknown }
   | { readonly as: "failed"; readonly error: unknown }
@@ -43,7 +44,7 @@ export async function execute(runtime: Runtime, execution: Execution): Promise<R
     if (value === LOST) running.catch(() => undefined);
     return value === LOST ? { as: "lost" } : { as: "ran", value };
   } catch (error) {
-    return { as: "failed", error };
+    return isUnknown(error) ? { as: "lost" } : { as: "failed", error };
   } finally {
     cancel();
     signal.removeEventListener("abort", end);

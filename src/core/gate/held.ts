@@ -79,10 +79,10 @@ function renewing(parts: GateParts, id: string, token: string): () => void {
 
 async function record(parts: GateParts, id: string, ended: { token: string; ran: Ran }): Promise<void> {
   const { token, ran } = ended;
-  const errorCode = ran.as === "failed" ? "failed" : ran.as === "lost" ? "timeout" : undefined;
+  const errorCode = ran.as === "failed" ? "failed" : undefined;
   try {
     const done = await parts.desk.complete(id, token, {
-      status: ran.as === "ran" ? "succeeded" : "failed",
+      status: ran.as === "ran" ? "succeeded" : ran.as,
       observedBy: "executor",
       ...(ran.as === "ran" ? { value: ran.value } : {}),
       ...(errorCode === undefined ? {} : { errorCode }),

@@ -1,13 +1,12 @@
 import { DeclarationError } from "../errors.ts";
 import { prerequisite } from "../grant.ts";
 import { type Hash, hashOf } from "../hash.ts";
-import { confirmationOf, holdOf } from "../hold.ts";
+import { confirmationOf } from "../hold.ts";
 import { copyJson } from "../json.ts";
 import { messageFault } from "../briefing.ts";
 import type { JsonObject } from "../json-value.ts";
 import { marksOf, originalOf } from "../declare.ts";
 import { commonPart, EVERYTHING } from "../editable.ts";
-import { parsePointer } from "../pointer.ts";
 import type { PolicySnapshot } from "../policy.ts";
 import type { Crypto } from "../ports/runtime.ts";
 import {
@@ -68,25 +67,9 @@ const oneOf = (tool: string, member: string, check: { value: unknown; allowed: r
   }
 };
 
-function checkPointers(tool: string, member: string, pointers: readonly string[]): void {
-  for (const pointer of pointers) {
-    try {
-      parsePointer(pointer);
-    } catch (thrown) {
-      throw new DeclarationError(`tool "${tool}": ${member} "${pointer}" is not a JSON pointer; write "/name"`, {
-        cause: thrown,
-      });
-    }
-  }
-}
-
-function checkConfirmation(name: string, confirm: ToolDescriptor["confirm"], schema: JsonObject | null): void {
-  const confirmation = confirmationOf(confirm);
-  if (confirmation === undefined) return;
-  if (typeof confirmation !== "object" || confirmation === null)
-    throw new DeclarationError(`tool "${name}": confirm is true, a message or an object`);
-  holdOf("tool", confirmation, { exemptible: true, message: undefined });
-  const fault = typeof confirmation.message === "string" ? messageFault(confirmation.message, schema) : undefined;
+function _checkMessage(name: string, confirm: ToolDescriptor["confirm"], schema: JsonObject | null): void {
+  const message = confirmationOf(confirm)?.message;
+  const fault = typeof message === "string" ? messageFault(message, schema) : undefined;
   if (fault !== undefined) throw new DeclarationError(`tool "${name}": ${fault}`);
 }
 

@@ -155,7 +155,16 @@ class LocalRun implements Run {
   }
 
   async #through(lane: Lane, args: unknown, options: CallOptions): Promise<Outcome> {
-    const signal = this.#signalFor(options.signal);
+    const { signal, release } = this.#signalFor(options.signal);
+    try {
+      return await this.#stations(lane, args, { options, signal });
+    } finally {
+      release();
+    }
+  }
+
+  async #stations(lane: Lane, args: unknown, call: { options: CallOptions; signal: AbortLike }): Promise<Outcome> {
+    const { options, signal } = call;
     if (signal.aborted) return refusedOutcome(lane.known.tool.name, { code: "cancelled" });
     if (lane.free && this.#parts.local?.clear === true)
       return this.#run(lane, { arguments: args as JsonObject, signal, how: "allowed" });
@@ -271,14 +280,17 @@ class LocalRun implements Run {
     return { status: "unknown", sentence: `"${tool.name}" may or may not have run; do not repeat it. Tell the user briefly.` };
   }
 
-  #signalFor(given: AbortLike | undefined): AbortLike {
-    if (given === undefined) return this.#end.signal;
+  /** The caller's signal and the run's own in one; released when the call has ended, or a long run would gather listeners. */
+  #signalFor(given: AbortLike | undefined): { signal: AbortLike; release: () => void } {
+    if (given === undefined) return { signal: this.#end.signal, release: () => undefined };
     const both = this.#parts.runtime.aborter();
-    for (const signal of [given, this.#end.signal] as AbortLike[]) {
-      if (signal.aborted) both.abort(signal.reason);
-      signal.addEventListener("abort", () => both.abort(signal.reason));
-    }
-    return both.signal;
+    const listeners = ([given, this.#end.signal] as AbortLike[]).map((signal) => {
+      const end = (): void => both.abort(signal.reason);
+      if (signal.aborted) end();
+      signal.addEventListener("abort", end);
+      return () => signal.removeEventListener("abort", end);
+    });
+    return { signal: both.signal, release: () => listeners.forEach((stop) => stop()) };
   }
 
   async check(tool: unknown, args: unknown): Promise<Check> {
@@ -295,7 +307,7 @@ class LocalRun implements Run {
     if (!checked.ok) return refusedOutcome(lane.known.tool.name, checked.refusal);
     const prepared = await prepare(this.#parts, lane.incoming, {
       ...checked,
-      options: { id: options.id, statement: options.statement, signal: this.#signalFor(options.signal), wait: "block" },
+      options: { id: options.id, statement: options.statement, signal: this.#signalFor(options.signal).signal, wait: "block" },
     });
     return prepared.ok ? prepared.submission : refusedOutcome(lane.known.tool.name, prepared.refusal);
   }

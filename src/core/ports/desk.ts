@@ -135,7 +135,8 @@ export type Claimed =
   | { readonly ok: false; readonly refusal: Refusal; readonly status: Status | null };
 
 export interface Completion {
-  readonly status: "succeeded" | "failed";
+  /** `lost`: whether it ran cannot be said; the request becomes `indeterminate` and is never run again by itself. */
+  readonly status: "succeeded" | "failed" | "lost";
   /** JSON, or `undefined` for a value that is not. */
   readonly value?: unknown;
   readonly errorCode?: string;
