@@ -290,7 +290,10 @@ class LocalRun implements Run {
       signal.addEventListener("abort", end);
       return () => signal.removeEventListener("abort", end);
     });
-    return { signal: both.signal, release: () => listeners.forEach((stop) => stop()) };
+    const release = (): void => {
+      for (const stop of listeners) stop();
+    };
+    return { signal: both.signal, release };
   }
 
   async check(tool: unknown, args: unknown): Promise<Check> {
