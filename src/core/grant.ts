@@ -1,4 +1,5 @@
-import { type Duration, milliseconds } from "./duration.ts";
+import { declaredDuration } from "./declared.ts";
+import type { Duration } from "./duration.ts";
 import { DeclarationError } from "./errors.ts";
 import type { Requires } from "./tool-call.ts";
 
@@ -24,7 +25,7 @@ export function prerequisite(requires: Requires, tool: string): Prerequisite {
         ? { scope: requires, length: LENGTH }
         : { length: LENGTH, ...requires };
   if (scope === "") throw new DeclarationError(`"${tool}": a grant's scope is empty; "*" for everything must be written out`);
-  const ms = milliseconds(length);
+  const ms = declaredDuration(`"${tool}": a grant`, length);
   if (ms <= 0)
     throw new DeclarationError(`"${tool}": a grant of length ${String(length)} would never hold; give it a length above 0`);
   return { scope, length: ms };

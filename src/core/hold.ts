@@ -1,4 +1,4 @@
-import { milliseconds } from "./duration.ts";
+import { declaredDuration, refuseUnknownKeys } from "./declared.ts";
 import { DeclarationError } from "./errors.ts";
 import type { Hold } from "./ports/desk.ts";
 import { type Alternative, ASSURANCES, type Clause } from "./requirement.ts";
@@ -44,14 +44,14 @@ function clauseOf(by: string, words: Words, exemptible: boolean): Clause {
     any,
     self: words.self ?? (named ? "deny" : "allow"),
     assurance: words.assurance ?? (named ? "account" : "local"),
-    window: milliseconds(words.window ?? 0),
+    window: declaredDuration(by, words.window ?? 0),
     exemptible: words.exemptible ?? exemptible,
   };
 }
 
 function deadlineOf(by: string, words: Words): number | undefined {
   if (words.deadline === undefined) return undefined;
-  const ms = milliseconds(words.deadline);
+  const ms = declaredDuration(by, words.deadline);
   if (ms < 1 || ms > LONGEST_DEADLINE)
     throw new DeclarationError(`${by}: a deadline is at least 1 ms and at most 90 days; it cannot be off`);
   return ms;
@@ -75,9 +75,34 @@ export function holdOf(
     editable: words.edit === false ? [] : words.editable,
     channels: words.channels,
     offer: words.offer,
-    remind: words.remind === undefined ? undefined : milliseconds(words.remind),
+    remind: words.remind === undefined ? undefined : declaredDuration(by, words.remind),
   };
   return hold;
+}
+
+const CONFIRMATION_KEYS: ReadonlySet<string> = new Set([
+  "message",
+  "when",
+  "window",
+  "exemptible",
+  "edit",
+  "wait",
+  "approvers",
+  "quorum",
+  "any",
+  "self",
+  "assurance",
+  "deadline",
+] satisfies readonly (keyof Confirmation)[]);
+
+/** @throws DeclarationError naming the place: what would fail at the call fails where it is written */
+export function checkConfirmation(where: string, confirm: true | string | Confirmation | undefined): void {
+  const confirmation = confirmationOf(confirm);
+  if (confirmation === undefined) return;
+  if (typeof confirmation !== "object" || confirmation === null)
+    throw new DeclarationError(`${where}: confirm is true, a message or an object`);
+  refuseUnknownKeys(`${where}: confirm`, confirmation, CONFIRMATION_KEYS);
+  holdOf(where, confirmation, { exemptible: true, message: undefined });
 }
 
 /** The confirmation in its long form; `undefined`: the tool declares none. */

@@ -63,10 +63,21 @@ describe("compilePolicy", () => {
     ["no verdict", { rules: [{ name: "n" }] }, /n: say exactly one of deny, ask, allow/],
     ["two verdicts", { rules: [{ ask: "a", allow: "a" }] }, /say exactly one/],
     ["an empty list of tools", { rules: [{ deny: [] }] }, /matches nothing; write "\*\*" for all/],
-    ["a hole in what is no ask", { rules: [{ allow: "a", except: () => true }] }, /a allow has none|an? allow has none/],
+    ["a hole in what is no ask", { rules: [{ allow: "a", except: () => true }] }, /a allow has none/],
     ["a condition that is no function", { rules: [{ ask: "a", when: true }] }, /are functions of the call/],
     ["an exception that is no function", { rules: [{ ask: "a", except: "x" }] }, /are functions of the call/],
     ["a tier outside the list", { rules: [{ ask: "a", tiers: ["reed"] }] }, /"reed" is not one of read, write, physical/],
+    ["no tier at all", { rules: [{ deny: "a", tiers: [] }] }, /empty list of tiers matches nothing/],
+    [
+      "an unknown key of a confirmation",
+      { tools: [{ match: "a", confirm: { aprovers: ["b"] } }] },
+      /confirm: unknown key "aprovers"/,
+    ],
+    [
+      "a confirmation that is none",
+      { tools: [{ match: "a", confirm: false as never }] },
+      /confirm is true, a message or an object/,
+    ],
     ["a tool's tier outside the list", { tools: [{ match: "a", tier: "reed" }] }, /tools "a".tier/],
     ["a tool's impact outside the list", { tools: [{ match: "a", impact: "bad" }] }, /tools "a".impact/],
     ["a mode outside the list", { mode: "yolo" }, /policy.mode/],
@@ -80,7 +91,24 @@ describe("compilePolicy", () => {
     expect(() => compile(policy as Policy)).toThrow(words);
   });
 
-  it.each(["window", "deadline", "remind"])("refuses a %s that is no duration", (member) => {
-    expect(() => compile({ rules: [{ ask: "a", [member]: "soon" }] })).toThrow(/"soon" is not a duration/);
+  it.each(["window", "deadline", "remind"])("refuses a %s that is no duration, naming the rule", (member) => {
+    for (const verdict of ["ask", "allow", "deny"]) {
+      const rules = [{ name: "n", [verdict]: "a", [member]: "soon" }];
+      expect(() => compile({ rules })).toThrow(DeclarationError);
+      expect(() => compile({ rules })).toThrow(/^n: .*"soon" is not a duration/);
+    }
+  });
+
+  it.each<[string, object, RegExp]>([
+    ["a grant of a rule without a scope", { rules: [{ allow: "a", requires: "" }] }, /a grant's scope is empty/],
+    ["a pointer of a rule", { rules: [{ ask: "a", editable: ["path"] }] }, /rule 1: editable "path" is not a JSON pointer/],
+    ["approvers of a tool that are nobody", { tools: [{ match: "a", confirm: { approvers: [] } }] }, /names nobody/],
+    ["a window of a tool", { tools: [{ match: "a", confirm: { window: "long" } }] }, /"long" is not a duration/],
+    ["a grant of a tool without a length", { tools: [{ match: "a", requires: { scope: "x", length: 0 } }] }, /would never hold/],
+    ["a pointer of a tool", { tools: [{ match: "a", secrets: ["token"] }] }, /tools "a": secrets "token" is not a JSON pointer/],
+    ["a tool pattern", { tools: [{ match: "" }] }, /not a tool pattern/],
+  ])("P-15 finds %s when the policy is read, not at the call", (_what, policy, words) => {
+    expect(() => compile(policy as Policy)).toThrow(DeclarationError);
+    expect(() => compile(policy as Policy)).toThrow(words);
   });
 });

@@ -1,8 +1,10 @@
-import { type Duration, milliseconds } from "./duration.ts";
+import { checkPointers, refuseUnknownKeys } from "./declared.ts";
+import type { Duration } from "./duration.ts";
 import { DeclarationError } from "./errors.ts";
 import { type Glob, glob } from "./glob.ts";
+import { prerequisite } from "./grant.ts";
 import type { Hash } from "./hash.ts";
-import { holdOf } from "./hold.ts";
+import { checkConfirmation, holdOf } from "./hold.ts";
 import type { JsonObject } from "./json-value.ts";
 import type { Alternative, Assurance, Selector } from "./requirement.ts";
 import type { Confirmation, Impact, Message, Requester, Requires, Tier } from "./tool-call.ts";
@@ -155,12 +157,6 @@ const ENTRY_KEYS: ReadonlySet<string> = new Set([
 const POLICY_KEYS: ReadonlySet<string> = new Set(["mode", "unmatched", "record", "tools", "rules", "opinions", "approvers"]);
 const VERDICTS = ["deny", "ask", "allow"] as const;
 
-function refuseUnknownKeys(where: string, value: object, known: ReadonlySet<string>): void {
-  for (const key of Object.keys(value)) {
-    if (!known.has(key)) throw new DeclarationError(`${where}: unknown key "${key}"; known are ${[...known].join(", ")}`);
-  }
-}
-
 /** The first of the allowed words is the default. */
 function oneOf<T extends string>(where: string, value: T | undefined, allowed: readonly T[]): T {
   if (value === undefined) return allowed[0] as T;
@@ -179,13 +175,16 @@ function compileRule(rule: Rule, index: number): CompiledRule {
   if (globs.length === 0) throw new DeclarationError(`${name}: an empty list of tools matches nothing; write "**" for all`);
   if (rule.except !== undefined && verdict !== "ask")
     throw new DeclarationError(`${name}: "except" cuts a hole into an ask; a ${verdict} has none`);
+  if (rule.tiers?.length === 0)
+    throw new DeclarationError(`${name}: an empty list of tiers matches nothing; leave it out for all`);
   for (const tier of rule.tiers ?? []) oneOf(`${name}.tiers`, tier, TIERS);
   for (const condition of [rule.when, rule.except]) {
     if (condition !== undefined && typeof condition !== "function")
       throw new DeclarationError(`${name}: "when" and "except" are functions of the call`);
   }
-  for (const time of [rule.window, rule.deadline, rule.remind]) if (time !== undefined) milliseconds(time);
-  if (verdict === "ask") holdOf(name, rule, { exemptible: false, message: undefined });
+  holdOf(name, rule, { exemptible: false, message: undefined });
+  if (rule.requires !== undefined) prerequisite(rule.requires, name);
+  checkPointers(`${name}: editable`, rule.editable ?? []);
   return { name, verdict, globs, rule: Object.freeze({ ...rule }) };
 }
 
@@ -194,6 +193,9 @@ function compileEntry(entry: ToolEntry): CompiledEntry {
   refuseUnknownKeys(where, entry, ENTRY_KEYS);
   oneOf(`${where}.tier`, entry.tier, TIERS);
   oneOf(`${where}.impact`, entry.impact, IMPACTS);
+  checkConfirmation(where, entry.confirm);
+  if (entry.requires !== undefined) prerequisite(entry.requires, entry.match);
+  for (const member of ["editable", "secrets", "ignore"] as const) checkPointers(`${where}: ${member}`, entry[member] ?? []);
   return { glob: glob(entry.match), entry: Object.freeze({ ...entry }) };
 }
 

@@ -144,7 +144,10 @@ const pattern = fc.constantFrom("**", "*", "fs/*", "fs/**", "fs/read_*", "*_file
 const words: fc.Arbitrary<Words> = fc.record({
   verdict: fc.constantFrom("deny" as const, "ask" as const, "ask" as const, "allow" as const, "allow" as const),
   patterns: fc.uniqueArray(pattern, { minLength: 1, maxLength: 2 }),
-  tiers: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.subarray([...TIERS]) }),
+  tiers: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.subarray([...TIERS], { minLength: 1 }) },
+  ),
   when: fc.option(fc.constantFrom(...(Object.keys(CONDITIONS) as Behaviour[])), { nil: undefined }),
   except: fc.option(fc.constantFrom(...(Object.keys(CONDITIONS) as Behaviour[])), { nil: undefined }),
   requires: fc.boolean(),

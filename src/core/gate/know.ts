@@ -1,7 +1,8 @@
+import { checkPointers } from "../declared.ts";
 import { DeclarationError } from "../errors.ts";
 import { prerequisite } from "../grant.ts";
 import { type Hash, hashOf } from "../hash.ts";
-import { confirmationOf } from "../hold.ts";
+import { checkConfirmation, confirmationOf } from "../hold.ts";
 import { copyJson } from "../json.ts";
 import { messageFault } from "../briefing.ts";
 import type { JsonObject } from "../json-value.ts";
@@ -67,7 +68,7 @@ const oneOf = (tool: string, member: string, check: { value: unknown; allowed: r
   }
 };
 
-function _checkMessage(name: string, confirm: ToolDescriptor["confirm"], schema: JsonObject | null): void {
+function checkMessage(name: string, confirm: ToolDescriptor["confirm"], schema: JsonObject | null): void {
   const message = confirmationOf(confirm)?.message;
   const fault = typeof message === "string" ? messageFault(message, schema) : undefined;
   if (fault !== undefined) throw new DeclarationError(`tool "${name}": ${fault}`);
@@ -88,12 +89,13 @@ export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
   oneOf(name, "tier", { value: tool.tier, allowed: TIERS });
   oneOf(name, "impact", { value: tool.impact, allowed: IMPACTS });
   const schema = jsonSchemaOf(tool.input);
-  checkConfirmation(name, tool.confirm, schema);
+  checkConfirmation(`tool "${name}"`, tool.confirm);
+  checkMessage(name, tool.confirm, schema);
   if (tool.requires !== undefined) prerequisite(tool.requires, name);
-  checkPointers(name, "secrets", tool.secrets ?? []);
-  checkPointers(name, "editable", tool.editable ?? []);
-  checkPointers(name, "ignore", tool.ignore ?? []);
-  checkPointers(name, "binds", [...(tool.binds?.paths ?? []), ...(tool.binds?.files ?? [])]);
+  checkPointers(`tool "${name}": secrets`, tool.secrets ?? []);
+  checkPointers(`tool "${name}": editable`, tool.editable ?? []);
+  checkPointers(`tool "${name}": ignore`, tool.ignore ?? []);
+  checkPointers(`tool "${name}": binds`, [...(tool.binds?.paths ?? []), ...(tool.binds?.files ?? [])]);
   return {
     tool: plainCopy(tool),
     floors: ownFloors(tool),

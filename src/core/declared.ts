@@ -1,0 +1,32 @@
+import { type Duration, milliseconds } from "./duration.ts";
+import { DeclarationError } from "./errors.ts";
+import { parsePointer } from "./pointer.ts";
+
+/** Checks of what is written down, made when it is written down: found at the call, a mistake would be a hole or an outage. */
+
+/** @throws DeclarationError naming the place and the known keys: a mistyped `approvers` would let anyone of ours answer */
+export function refuseUnknownKeys(where: string, value: object, known: ReadonlySet<string>): void {
+  for (const key of Object.keys(value)) {
+    if (!known.has(key)) throw new DeclarationError(`${where}: unknown key "${key}"; known are ${[...known].join(", ")}`);
+  }
+}
+
+/** Milliseconds. @throws DeclarationError naming the place */
+export function declaredDuration(where: string, duration: Duration): number {
+  try {
+    return milliseconds(duration);
+  } catch (thrown) {
+    throw new DeclarationError(`${where}: ${(thrown as RangeError).message}`, { cause: thrown });
+  }
+}
+
+/** @throws DeclarationError on a text that is no pointer: it would protect, or open, nothing */
+export function checkPointers(where: string, pointers: readonly string[]): void {
+  for (const pointer of pointers) {
+    try {
+      parsePointer(pointer);
+    } catch (thrown) {
+      throw new DeclarationError(`${where} "${pointer}" is not a JSON pointer; write "/name"`, { cause: thrown });
+    }
+  }
+}
