@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { channelSuite, ListeningDesk, manualClock, sampleCard } from "../../src/testing/index.ts";
-import { DeclarationError, type Card, type ChannelDecision } from "../../src/core/index.ts";
+import { type ChannelDecision, DeclarationError } from "../../src/index.ts";
 import { callbackChannel, type Answerer, type CallbackOptions } from "../../src/channels/callback/index.ts";
 
 const card = sampleCard();
+type Card = typeof card;
 
 async function asked(answer: Answerer, desk: ListeningDesk = new ListeningDesk(manualClock())): Promise<ListeningDesk> {
   const channel = callbackChannel(answer, { as: "ada" });

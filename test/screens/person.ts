@@ -1,6 +1,5 @@
 import { EventEmitter } from "node:events";
 import xterm from "@xterm/headless";
-import type { Card, Delivered } from "../../src/core/index.ts";
 import {
   terminalChannel,
   type TerminalChannel,
@@ -8,7 +7,10 @@ import {
   type TerminalOptions,
   type TerminalOutput,
 } from "../../src/channels/terminal/index.ts";
-import { ListeningDesk, manualClock } from "../../src/testing/index.ts";
+import { ListeningDesk, manualClock, type sampleCard } from "../../src/testing/index.ts";
+
+export type Card = ReturnType<typeof sampleCard>;
+type Delivered = Awaited<ReturnType<ListeningDesk["deliver"]>>;
 
 type Listener = (chunk: Uint8Array | string) => void;
 
@@ -58,7 +60,7 @@ class Keyboard implements TerminalInput {
 /** A person at a terminal whose screen is a model of a real one, and a desk behind the channel that only listens. */
 export class Person {
   readonly keyboard: Keyboard = new Keyboard();
-  readonly clock = manualClock();
+  readonly clock: ReturnType<typeof manualClock> = manualClock();
   readonly desk: ListeningDesk = new ListeningDesk(this.clock);
   readonly channel: TerminalChannel;
   readonly size: { columns: number; rows: number };
@@ -68,9 +70,15 @@ export class Person {
   readonly #screen: InstanceType<typeof xterm.Terminal>;
 
   constructor(
-    options: Partial<TerminalOptions> & { readonly columns?: number; readonly rows?: number; readonly silent?: boolean } = {},
+    options: Partial<TerminalOptions> & {
+      readonly columns?: number;
+      readonly rows?: number;
+      readonly silent?: boolean;
+      /** A gate opens the channel. Default: the listening desk. */
+      readonly gated?: boolean;
+    } = {},
   ) {
-    const { columns = 80, rows = 40, silent = false, ...rest } = options;
+    const { columns = 80, rows = 40, silent = false, gated = false, ...rest } = options;
     this.size = { columns, rows };
     this.#screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 });
     if (!silent) this.#screen.onData((answer) => this.keyboard.press(answer));
@@ -86,7 +94,7 @@ export class Person {
       },
       ...rest,
     });
-    this.channel.open(this.desk.parts);
+    if (!gated) this.channel.open(this.desk.parts);
   }
 
   /** Writes on the screen; also what other programs do. */

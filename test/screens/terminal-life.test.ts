@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Card } from "../../src/core/index.ts";
 import { sampleCard } from "../../src/testing/index.ts";
-import { Person } from "./person.ts";
+import { type Card, Person } from "./person.ts";
 
 const A = sampleCard({ id: "a", code: "A2B3" });
 const B = sampleCard({ id: "b", code: "C4D5", tool: { name: "send_mail", origin: "code" } });
@@ -99,6 +98,20 @@ describe("a question at the terminal, and what happens around it", () => {
   it("asks a terminal that does not tell its cursor all the same", async () => {
     await using person = new Person({ silent: true });
     await person.asked(A);
+    await person.types("y\r");
+    expect(person.desk.decisions).toEqual([]);
+    await person.clock.advance(300);
+    expect(person.desk.decisions).toEqual(["a approve"]);
+    await person.settle();
+    await person.asked(B);
+    await person.types("y\r");
+    expect(person.desk.decisions).toEqual(["a approve", "b approve"]);
+  });
+
+  it("does not wait for the cursor of a terminal that had the time to tell it", async () => {
+    await using person = new Person({ silent: true });
+    await person.asked(A);
+    await person.clock.advance(300);
     await person.types("y\r");
     expect(person.desk.decisions).toEqual(["a approve"]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { terminalChannel, type TerminalOptions } from "../../src/channels/terminal/index.ts";
-import { DeclarationError } from "../../src/core/index.ts";
+import { DeclarationError } from "../../src/index.ts";
 import { channelSuite, sampleCard } from "../../src/testing/index.ts";
 import { Person } from "./person.ts";
 

@@ -16,6 +16,7 @@ import {
   type Presented,
   type TerminalLine,
 } from "../../core/index.ts";
+import { Cursor } from "./cursor.ts";
 import type { Settings } from "./options.ts";
 import { Question, type Settled } from "./receive.ts";
 import { LIMIT, renderCard, rowsOf } from "./render.ts";
@@ -58,6 +59,7 @@ export class AtTerminal implements TerminalChannel {
     limit: LIMIT,
   };
   readonly #settings: Settings;
+  readonly #cursor: Cursor;
   #desk: ChannelDesk | undefined;
   #queue: Delivery[] = [];
   #active: { readonly delivery: Delivery; readonly question: Question } | undefined;
@@ -70,6 +72,10 @@ export class AtTerminal implements TerminalChannel {
 
   constructor(settings: Settings) {
     this.#settings = settings;
+    this.#cursor = new Cursor(
+      (text) => settings.device.write(text),
+      () => this.#parts().clock.now(),
+    );
   }
 
   open(desk: ChannelDesk): void {
@@ -178,6 +184,7 @@ export class AtTerminal implements TerminalChannel {
     const { clock, approvals, log } = this.#parts();
     const question: Question = new Question(delivery, {
       device,
+      cursor: this.#cursor,
       clock,
       locale,
       colour,

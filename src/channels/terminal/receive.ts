@@ -7,6 +7,7 @@ import {
   type Presented,
   type TerminalLine,
 } from "../../core/index.ts";
+import type { Asked, Cursor } from "./cursor.ts";
 import type { Device } from "./device.ts";
 import { KeyReader, type Key } from "./keys.ts";
 import { edited, EMPTY_LINE, textOf, type Line } from "./line.ts";
@@ -22,6 +23,8 @@ export type Settled =
 /** Everything that one question at a terminal needs of its surroundings. */
 export interface Surroundings {
   readonly device: Device;
+  /** Of this terminal, for all questions on it. */
+  readonly cursor: Cursor;
   readonly clock: Clock;
   readonly locale: Locale;
   readonly colour: boolean;
@@ -40,24 +43,10 @@ type Phase = "guard" | "reading" | "checking" | "deciding" | "over";
 
 /** A lone Escape is told from the beginning of an arrow key by what follows within this time. */
 const ESCAPE_MS = 60;
-/** A terminal that answered before and does not now is not showing what we drew. */
-const POSITION_MS = 1000;
-/** An answer of the terminal that is under way must not arrive in the host's input. */
-const DRAIN_MS = 150;
-
 /** Colours off, plain letters, cursor shown, rows broken by the terminal, letters not pushed aside. */
 const ORDERLY = "\u001b[0m\u001b(B\u000f\u001b[?25h\u001b[?7h\u001b[4l";
 /** Also the whole screen as scroll region, and nothing on it: after somebody else has drawn. */
 const CLEARED = `${ORDERLY}\u001b[?6l\u001b[r\u001b[2J\u001b[H`;
-const WHERE_ARE_YOU = "\u001b[6n";
-
-interface Position {
-  readonly row: number;
-  readonly column: number;
-  /** Cells of the typed text when the terminal was asked. */
-  readonly typed: number;
-}
-
 /**
  * One question at a terminal, from drawing the card to giving the answer on. Only a whole line that was typed after the
  * question was drawn decides; what was typed before, or pasted, or comes after somebody else has written on the screen,
@@ -75,10 +64,6 @@ export class Question {
   #notice: string | undefined;
   /** Rows of the question below the card, with its cursor on the last; 0: not drawn. */
   #rows = 0;
-  /** Where the cursor was when the question was drawn; `undefined`: this terminal does not tell. */
-  #home: Position | undefined;
-  /** Questions to the terminal that it has still to answer, in order. */
-  #asked: { readonly what: "home" | "key" | "check"; readonly typed: number }[] = [];
   #drained: (() => void) | undefined;
   #timer: () => void = () => undefined;
   #escape: () => void = () => undefined;
@@ -147,7 +132,7 @@ export class Question {
     this.#around.device.write(`${(this.#sheet.parts[this.#part] ?? []).join("\r\n")}\r\n`);
     this.#rows = 0;
     this.#line = EMPTY_LINE;
-    this.#home = undefined;
+    this.#around.cursor.forget();
     this.#early = false;
     this.#phase = "guard";
     this.#rearm();
@@ -197,10 +182,8 @@ export class Question {
     this.#around.device.write(`\r\u001b[K${row}\r\u001b[${column - 1}C`);
   }
 
-  /** Asks where the cursor is. Before a key is drawn it must be where the last one left it, or somebody else has written. */
-  #ask(what: "home" | "key" | "check"): void {
-    this.#asked.push({ what, typed: widthOf(this.#line.before.join("")) });
-    this.#around.device.write(WHERE_ARE_YOU);
+  #ask(what: Asked): void {
+    this.#around.cursor.ask(what, widthOf(this.#line.before.join("")));
   }
 
   #take(keys: readonly Key[]): void {
@@ -225,7 +208,7 @@ export class Question {
     else if (key.key === "redraw") this.redraw();
     else if (key.key === "text" && !this.#lastPart && key.text === " " && textOf(this.#line) === "") this.#nextPart();
     else {
-      if (this.#home !== undefined) this.#ask("key");
+      this.#ask("key");
       this.#line = edited(this.#line, key);
       this.#drawInput();
     }
@@ -259,28 +242,27 @@ export class Question {
 
   /** Before a yes counts, the terminal is asked whether the cursor is where our typing left it. */
   #check(): void {
-    if (this.#home === undefined) {
+    const { cursor, clock } = this.#around;
+    this.#phase = "checking";
+    this.#ask("check");
+    if (!cursor.isPending) {
       this.#settle({ answer: "approve" });
       return;
     }
-    this.#phase = "checking";
-    this.#ask("check");
     this.#timer();
-    this.#timer = this.#around.clock.after(POSITION_MS, () => this.redraw(this.#say("terminal.redrawn")));
+    this.#timer = clock.after(cursor.patience, () => {
+      if (cursor.gaveUp()) this.#settle({ answer: "approve" });
+      else this.redraw(this.#say("terminal.redrawn"));
+    });
   }
 
   #answered(row: number, column: number): void {
-    const asked = this.#asked.shift();
-    if (this.#asked.length === 0) this.#drained?.();
-    if (asked === undefined) return;
-    if (asked.what === "home") {
-      if (this.#phase === "reading") this.#home = { row, column, typed: asked.typed };
-      return;
-    }
-    if (this.#home === undefined || (this.#phase !== "reading" && this.#phase !== "checking")) return;
-    const same = row === this.#home.row && column - asked.typed === this.#home.column - this.#home.typed;
-    if (!same) this.redraw(this.#say("terminal.redrawn"));
-    else if (asked.what === "check") this.#settle({ answer: "approve" });
+    const { cursor } = this.#around;
+    const found = cursor.answered(row, column);
+    if (!cursor.isPending) this.#drained?.();
+    if (found === undefined || (this.#phase !== "reading" && this.#phase !== "checking")) return;
+    if (!found.same) this.redraw(this.#say("terminal.redrawn"));
+    else if (found.what === "check" && this.#phase === "checking") this.#settle({ answer: "approve" });
   }
 
   #settle(said: Exclude<TerminalLine, { answer: "unclear" }>): void {
@@ -305,22 +287,16 @@ export class Question {
     this.#phase = "over";
     this.#timer();
     this.#escape();
-    const columns = this.#around.device.size().columns;
-    this.#around.device.write(
-      `${this.#eraseQuestion()}${lines
-        .flatMap((line) => rowsOf(line, columns))
-        .map((row) => `${row}\r\n`)
-        .join("")}`,
-    );
-    if (this.#asked.length === 0 || this.#home === undefined) {
-      this.#around.ended(how);
-      return;
-    }
-    this.#timer = this.#around.clock.after(DRAIN_MS, () => this.#drained?.());
+    const { device, clock, cursor, ended } = this.#around;
     this.#drained = () => {
       this.#drained = undefined;
       this.#timer();
-      this.#around.ended(how);
+      const rows = lines.flatMap((line) => rowsOf(line, device.size().columns));
+      device.write(`${this.#eraseQuestion()}${rows.map((row) => `${row}\r\n`).join("")}`);
+      ended(how);
     };
+    // Only what is told after that can be believed: whoever reads that it is over may type to the host at once.
+    if (cursor.isPending) this.#timer = clock.after(cursor.patience, () => this.#drained?.());
+    else this.#drained();
   }
 }
