@@ -65,5 +65,5 @@ export const couldMeet = (clause: Clause, index: number, people: Electorate): bo
     const able = [...people.values()].filter(
       (standing) => !excluded(clause, standing) && standing.holds[index]?.[alternative] === true,
     );
-    return able.length >= count;
+    return count >= 1 && able.length >= count;
   });

@@ -12,13 +12,15 @@ const commitment = (crypto: Crypto, salt: string, value: JsonValue): JsonObject 
 
 /**
  * The arguments as everything but the tool may see them: each secret value replaced by a salted commitment, so that
- * the same value can be checked at the claim and read nowhere (P-19).
+ * the same value can be checked at the claim and read nowhere (P-19). A secret within one that is committed already is
+ * gone with it.
  */
 export function withCommitments(crypto: Crypto, args: JsonObject, salts: Salts): JsonObject {
   let shown = args;
   for (const [pointer, salt] of Object.entries(salts)) {
     const value = at(args, pointer);
-    if (value !== undefined) shown = replaceAt(shown, pointer, commitment(crypto, salt, value)) as JsonObject;
+    if (value !== undefined && at(shown, pointer) !== undefined)
+      shown = replaceAt(shown, pointer, commitment(crypto, salt, value)) as JsonObject;
   }
   return shown;
 }

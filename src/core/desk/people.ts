@@ -1,3 +1,4 @@
+import { isGroup } from "../directory.ts";
 import { HoldpointError, isHoldpointError } from "../errors.ts";
 import type { Identity } from "../ports/approvals.ts";
 import { couldMeet, type Electorate, type Standing } from "../quorum.ts";
@@ -39,7 +40,7 @@ async function selects(
   const { person, requester } = who;
   if (selector === "@principal") return !requester.shared && person.principal === requester.principal;
   if (selector === "@operator") return !requester.shared && person.principal === parts.operator;
-  if (selector === person.principal || selector === person.as) return true;
+  if (!isGroup(selector) && (selector === person.principal || selector === person.as)) return true;
   return ask(() => parts.directory.holds(selector, person));
 }
 

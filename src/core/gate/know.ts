@@ -89,8 +89,11 @@ export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
   oneOf(name, "tier", { value: tool.tier, allowed: TIERS });
   oneOf(name, "impact", { value: tool.impact, allowed: IMPACTS });
   const schema = jsonSchemaOf(tool.input);
-  checkConfirmation(`tool "${name}"`, tool.confirm);
-  checkMessage(name, tool.confirm, schema);
+  const floors = ownFloors(tool);
+  for (const { confirm } of floors) {
+    checkConfirmation(`tool "${name}"`, confirm);
+    checkMessage(name, confirm, schema);
+  }
   if (tool.requires !== undefined) prerequisite(tool.requires, name);
   checkPointers(`tool "${name}": secrets`, tool.secrets ?? []);
   checkPointers(`tool "${name}": editable`, tool.editable ?? []);
@@ -98,7 +101,7 @@ export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
   checkPointers(`tool "${name}": binds`, [...(tool.binds?.paths ?? []), ...(tool.binds?.files ?? [])]);
   return {
     tool: plainCopy(tool),
-    floors: ownFloors(tool),
+    floors,
     schema,
     identity: { name, origin: tool.origin ?? "code", definition: definitionOf(tool, schema, crypto) },
   };
