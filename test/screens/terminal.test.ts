@@ -33,7 +33,7 @@ describe("the terminal", () => {
     ]);
     expect(person.rows.at(-1)).toBe("You approved it.");
     expect(person.keyboard.raw).toBe(false);
-    expect(person.written.endsWith("\u001b[?2004l\u001b[0m")).toBe(true);
+    expect(person.written).toContain("\u001b[?2004l\u001b[0m\r");
   });
 
   it.each([
@@ -181,6 +181,7 @@ describe("the terminal", () => {
     await person.shown(B);
     await person[Symbol.asyncDispose]();
     expect([person.keyboard.raw, person.desk.decisions]).toEqual([false, []]);
+    expect(person.written).toContain("This question is closed: it was withdrawn.");
   });
 
   it.each<[string, TerminalOptions]>([

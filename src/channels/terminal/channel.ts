@@ -128,7 +128,7 @@ export class AtTerminal implements TerminalChannel {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#queue = [];
     this.#aside.clear();
-    this.#active?.question.withdraw(this.#say("terminal.closed", { ending: this.#say("terminal.withdrawn") }));
+    this.#active?.question.abandon(this.#say("terminal.closed", { ending: this.#say("terminal.withdrawn") }));
     this.#release();
   }
 
@@ -198,7 +198,7 @@ export class AtTerminal implements TerminalChannel {
           .seen(card.id, view, delivery.to)
           .catch(() => log.warn("could not record that a card was seen", { request: card.id }));
       },
-      ended: (how) => (how === "settled" ? this.#ended(question) : this.#interrupted(delivery)),
+      ended: (how, last) => (how === "settled" ? this.#ended(question, last) : this.#interrupted(delivery, last)),
     });
     this.#active = { delivery, question };
     try {
@@ -216,9 +216,11 @@ export class AtTerminal implements TerminalChannel {
     }
   }
 
-  #ended(question: Question): void {
+  #ended(question: Question, last: string): void {
     if (this.#active?.question !== question) return;
     this.#active = undefined;
+    if (this.#queue.length === 0) this.#release();
+    this.#write(last);
     for (const line of this.#later.splice(0)) this.#print(line);
     this.#next();
   }
@@ -243,11 +245,12 @@ export class AtTerminal implements TerminalChannel {
     this.#settings.device.giveBack();
   }
 
-  #interrupted(delivery: Delivery): void {
+  #interrupted(delivery: Delivery, last: string): void {
     this.#active = undefined;
     this.#aside.set(delivery.card.id, delivery);
     this.#told.delete(delivery.card.id);
     this.#release();
+    this.#write(last);
     this.#parts().clock.after(AFTER_INTERRUPT_MS, () => this.#next());
     this.#settings.interrupt();
   }
@@ -297,13 +300,14 @@ export class AtTerminal implements TerminalChannel {
   }
 
   #print(line: string): void {
-    const { device } = this.#settings;
+    const rows = rowsOf(line, this.#settings.device.size().columns);
+    this.#write(rows.map((row) => `${row}\r\n`).join(""));
+  }
+
+  /** Last words: a terminal that is gone by then is no fault of the request's. */
+  #write(text: string): void {
     try {
-      device.write(
-        rowsOf(line, device.size().columns)
-          .map((row) => `${row}\r\n`)
-          .join(""),
-      );
+      this.#settings.device.write(text);
     } catch {
       this.#parts().log.debug("the terminal is gone; an outcome was not told there");
     }

@@ -35,8 +35,11 @@ export interface Surroundings {
   readonly decide: (said: Exclude<TerminalLine, { answer: "unclear" }>, presented: Presented) => Promise<Settled>;
   /** All of it was shown. */
   readonly seen: (presented: Presented) => void;
-  /** The question has let go of the terminal; `interrupted`: by Ctrl-C. */
-  readonly ended: (how: "settled" | "interrupted") => void;
+  /**
+   * The question is over; `interrupted`: by Ctrl-C. `last` is still to be written: whoever reads it may type to the host
+   * at once, so the terminal is the host's by then.
+   */
+  readonly ended: (how: "settled" | "interrupted", last: string) => void;
 }
 
 type Phase = "guard" | "reading" | "checking" | "deciding" | "over";
@@ -61,7 +64,8 @@ export class Question {
   #keys = new KeyReader();
   #line: Line = EMPTY_LINE;
   #early = false;
-  #notice: string | undefined;
+  /** Words above the question, one a row. */
+  #notices: readonly string[] = [];
   /** Rows of the question below the card, with its cursor on the last; 0: not drawn. */
   #rows = 0;
   #drained: (() => void) | undefined;
@@ -92,7 +96,7 @@ export class Question {
 
   /** Something beside the question has changed: how many wait, or a word to add. */
   refresh(notice?: string): void {
-    this.#notice = notice ?? this.#notice;
+    if (notice !== undefined) this.#notices = [notice];
     if (this.#phase === "reading") this.#drawQuestion();
   }
 
@@ -102,13 +106,19 @@ export class Question {
     this.#around.device.write(CLEARED);
     this.#sheet = this.#makeSheet();
     this.#part = 0;
-    this.#notice = notice;
+    this.#notices = notice === undefined ? [] : [notice];
     this.#drawPart();
   }
 
   /** Takes the question away because it is answered elsewhere, or over. While an answer is under way, that one ends it. */
   withdraw(ending: string): void {
     if (this.#phase !== "deciding") this.#end([ending]);
+  }
+
+  /** As {@link Question.withdraw}, whatever is under way: the channel itself is over. */
+  abandon(ending: string): void {
+    this.#end([ending]);
+    this.#drained?.();
   }
 
   get over(): boolean {
@@ -142,7 +152,8 @@ export class Question {
   #rearm(): void {
     this.#timer();
     this.#timer = this.#around.clock.after(this.#around.guard, () => {
-      if (this.#early) this.#notice = this.#say("terminal.early");
+      const early = this.#early ? [this.#say("terminal.early")] : [];
+      this.#notices = [...this.#notices, ...early];
       this.#phase = "reading";
       this.#drawQuestion();
       if (this.#lastPart && this.#presented.complete) this.#around.seen(this.#presented);
@@ -157,7 +168,7 @@ export class Question {
       ? this.#say("terminal.page", { page: this.#part + 1, pages: this.#sheet.parts.length })
       : this.#say(!complete ? "terminal.refuseOnly" : card.impact === "default" ? "terminal.question" : "terminal.coded");
     const lines = [
-      ...(this.#notice === undefined ? [] : [this.#notice]),
+      ...this.#notices,
       ...(this.#lastPart && card.editable.length > 0 ? [this.#say("terminal.edit")] : []),
       waiting > 0 ? `${question} ${this.#say("terminal.waiting", { count: waiting })}` : question,
     ];
@@ -217,14 +228,14 @@ export class Question {
   #nextPart(): void {
     this.#around.device.write(this.#eraseQuestion());
     this.#part += 1;
-    this.#notice = undefined;
+    this.#notices = [];
     this.#drawPart();
   }
 
   /** Nothing was decided; the line is typed anew. */
   #again(key: PhraseKey): void {
     this.#line = EMPTY_LINE;
-    this.#notice = this.#say(key);
+    this.#notices = [this.#say(key)];
     this.#phase = "reading";
     this.#drawQuestion();
   }
@@ -287,15 +298,13 @@ export class Question {
     this.#phase = "over";
     this.#timer();
     this.#escape();
-    const { device, clock, cursor, ended } = this.#around;
+    const { device, clock, cursor } = this.#around;
     this.#drained = () => {
       this.#drained = undefined;
       this.#timer();
       const rows = lines.flatMap((line) => rowsOf(line, device.size().columns));
-      device.write(`${this.#eraseQuestion()}${rows.map((row) => `${row}\r\n`).join("")}`);
-      ended(how);
+      this.#around.ended(how, `${this.#eraseQuestion()}${rows.map((row) => `${row}\r\n`).join("")}`);
     };
-    // Only what is told after that can be believed: whoever reads that it is over may type to the host at once.
     if (cursor.isPending) this.#timer = clock.after(cursor.patience, () => this.#drained?.());
     else this.#drained();
   }
