@@ -139,7 +139,28 @@ class Writer implements Journal {
     return { entries, end: { n, prev } };
   }
 
+  /**
+   * A conflict may be one of this process's own stream: a commit that was made though its answer was lost, or another
+   * desk of this process. Then the entries go after what stands there; any other conflict is the caller's.
+   */
   async #attempt(change: Change): Promise<Written> {
+    const written = await this.#once(change);
+    if (written.ok || written.why !== "conflict" || (change.node ?? []).length === 0) return written;
+    const end = await this.#endOfStream();
+    if (end.n === this.#node.n) return written;
+    this.#node = end;
+    return this.#attempt(change);
+  }
+
+  async #endOfStream(): Promise<NodeStream> {
+    const { runtime, store } = this.#parts;
+    let end: NodeStream = { n: 0, prev: null };
+    for await (const entry of store.journal(`node/${runtime.ids.process}`))
+      end = { n: entry.n + 1, prev: entryHash(runtime.crypto, entry) };
+    return end;
+  }
+
+  async #once(change: Change): Promise<Written> {
     const { runtime } = this.#parts;
     const at = instant(runtime.clock.now());
     const stamped = (change.records ?? []).map((record) => stampRecord(this.#parts, record, at));
