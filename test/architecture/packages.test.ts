@@ -45,7 +45,7 @@ const importsOf = (file: string): BareImport[] => {
 };
 
 describe("packages", () => {
-  const files = globSync("src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
+  const files = globSync("src/**/*.ts").filter((file) => !/\.test(-kit)?\.ts$/.test(file));
   const imports = files.flatMap(importsOf);
   const optional = { ...manifest.peerDependencies, ...manifest.optionalDependencies };
 
