@@ -238,15 +238,15 @@ describe("cardText", () => {
     expect(complete).toBe(true);
   });
 
-  it("names a flood of flags by kind instead of letting it hide the first ones", () => {
-    const flags = Array.from({ length: 90 }, (_, index) => ({
-      kind: index % 2 === 0 ? ("long" as const) : ("opaque" as const),
-      pointer: `/p${index}`,
-      note: "n",
-    }));
+  it("names a flood of flags by kind instead of letting it hide a single other one", () => {
+    const flags: Card["flags"] = [
+      ...Array.from({ length: 90 }, (_, index) => ({ kind: "long" as const, pointer: `/p${index}`, note: "n" })),
+      { kind: "bidi", pointer: "/name", note: "1 character that reorders text" },
+    ];
     const { text } = cardText(card({ flags }));
-    expect(text).toContain("and 70 more (long 35, opaque 35)");
-    expect(text.match(/! \/p/g)?.length).toBe(20);
+    expect(text).toContain("! /name: 1 character that reorders text");
+    expect(text).toContain("and 71 more (long 71)");
+    expect(text.match(/! \/p/g)?.length).toBe(19);
   });
 
   it("says first how it ended", () => {

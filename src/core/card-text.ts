@@ -156,15 +156,32 @@ function kindsOf(flags: readonly Flag[]): string {
   return [...counts].map(([kind, count]) => `${kind} ${amount(count)}`).join(", ");
 }
 
+/** The first of each kind before the second of any: one kind in numbers hides no other. */
+function foremost(flags: readonly Flag[]): ReadonlySet<Flag> {
+  const seen = new Map<string, number>();
+  const ranked = flags.map((flag) => {
+    const rank = seen.get(flag.kind) ?? 0;
+    seen.set(flag.kind, rank + 1);
+    return { flag, rank };
+  });
+  return new Set(
+    ranked
+      .sort((a, b) => a.rank - b.rank)
+      .slice(0, MOST_FLAGS)
+      .map(({ flag }) => flag),
+  );
+}
+
 function flagLines(card: Card, pen: Pen): readonly string[] {
-  const shown = card.flags
-    .slice(0, MOST_FLAGS)
-    .map(({ pointer, note }) => pen.paint(`! ${pointer === "" ? "" : `${visible(pointer)}: `}${ownLine(note)}`, "warn"));
-  const rest = card.flags.slice(MOST_FLAGS);
+  const first = foremost(card.flags);
+  const rest = card.flags.filter((flag) => !first.has(flag));
+  const shown = [...first].map(({ pointer, note }) => `! ${pointer === "" ? "" : `${visible(pointer)}: `}${ownLine(note)}`);
+  const lines =
+    card.flags.length === shown.length ? shown : [...shown, pen.say("more.flags", { count: rest.length, kinds: kindsOf(rest) })];
   return listed(
     pen,
     "label.flags",
-    rest.length === 0 ? shown : [...shown, pen.say("more.flags", { count: rest.length, kinds: kindsOf(rest) })],
+    lines.map((line) => pen.paint(line, "warn")),
   );
 }
 

@@ -103,6 +103,14 @@ describe("flagsOf", () => {
     expect(flagsOf(many)).toEqual([{ kind: "long", pointer: "", note: "202 members" }]);
   });
 
+  it("lists twenty of a kind and counts the rest", () => {
+    const args = Object.fromEntries([...Array.from({ length: 50 }, (_, i) => [`k${i}`, "a\u200b"]), ["z", "\u202e"]]);
+    const flags = flagsOf(args);
+    expect(flags.filter(({ kind }) => kind === "invisible").length).toBe(21);
+    expect(flags.at(-1)).toEqual({ kind: "invisible", pointer: "", note: "30 more of this kind" });
+    expect(flags).toContainEqual({ kind: "bidi", pointer: "/z", note: "1 character that reorders text: \\u202e" });
+  });
+
   it("decodes no secret", () => {
     const notes = JSON.stringify(flagsOf({ password: "aHVudGVyMi1zZWNyZXQ=", cmd: "login --token=aHVudGVyMi1zZWNyZXQ=; x" }));
     expect(notes).not.toContain("hunter2");

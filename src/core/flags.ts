@@ -163,9 +163,26 @@ function* walk(value: JsonValue, path: Path): Generator<Flag> {
   }
 }
 
+/** Flags of one kind that are listed; the rest is counted, so that a flood of one cannot bury the others. */
+const EACH_KIND = 20;
+
+function folded(flags: Iterable<Flag>): readonly Flag[] {
+  const kept: Flag[] = [];
+  const counts = new Map<Flag["kind"], number>();
+  for (const flag of flags) {
+    const count = (counts.get(flag.kind) ?? 0) + 1;
+    counts.set(flag.kind, count);
+    if (count <= EACH_KIND) kept.push(flag);
+  }
+  for (const [kind, count] of counts) {
+    if (count > EACH_KIND) kept.push({ kind, pointer: "", note: `${count - EACH_KIND} more of this kind` });
+  }
+  return kept;
+}
+
 /**
- * What a reader of these arguments could miss, in the order of the arguments. It looks at them with their secrets masked,
- * so that no note decodes one. Notes are one line of ours; any part of a value in them is already visible-escaped.
- * Flags inform: they never change a verdict. Linear in the size of `args`.
+ * What a reader of these arguments could miss, in the order of the arguments; beyond 20 of a kind, how many more. It
+ * looks at the arguments with their secrets masked, so that no note decodes one. Notes are one line of ours; any part of
+ * a value in them is already visible-escaped. Flags inform: they never change a verdict. Linear in the size of `args`.
  */
-export const flagsOf = (args: JsonObject): readonly Flag[] => [...walk(maskSecrets(args).shown, [])];
+export const flagsOf = (args: JsonObject): readonly Flag[] => folded(walk(maskSecrets(args).shown, []));

@@ -44,6 +44,22 @@ describe("a question at the terminal, and what happens around it", () => {
     expect(person.desk.decisions).toEqual([]);
   });
 
+  it("takes no answer from the moment on that the request has ended, told or not", async () => {
+    for (const typed of ["y\r", ""]) {
+      await using person = new Person();
+      await person.asked(A);
+      person.desk.stop(A);
+      await person.types(typed);
+      await person.clock.advance(200);
+      await person.settle();
+      expect(person.desk.decisions).toEqual([]);
+      expect(person.rows.at(-1)).toBe(
+        typed === "" ? "This question is closed: it was withdrawn." : "Your answer did not count: it came too late.",
+      );
+      expect(person.keyboard.raw).toBe(false);
+    }
+  });
+
   it("says that it was approved elsewhere", async () => {
     await using person = new Person();
     await person.asked(A);

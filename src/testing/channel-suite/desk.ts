@@ -84,9 +84,14 @@ export class ListeningDesk {
     return channel.deliver(this.delivery(channel, card, to ?? bug("the channel reaches nobody")));
   }
 
+  /** The first half of an end: no answer counts any more, and no channel was told how it ended. */
+  stop(card: Card): void {
+    this.#stops.get(card.id)?.abort();
+  }
+
   /** Ends a request as the desk does: first the signal, then the final form. */
   async end(channel: Channel, card: Card): Promise<void> {
-    this.#stops.get(card.id)?.abort();
+    this.stop(card);
     await channel.close(card.id, card);
   }
 
