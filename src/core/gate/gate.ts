@@ -158,6 +158,7 @@ class LocalGate implements Gate {
       events: this.#local?.events ?? eventStream(runtime.log),
       deadline: options.deadline === undefined ? undefined : milliseconds(options.deadline),
       windows: options.windows ?? "on",
+      allChannels: (options.channels ?? []).map((channel) => channel.name),
       channels: preferred === undefined ? [] : typeof preferred === "string" ? [preferred] : preferred,
       grade: host.grade ?? "in-process",
       proof: host.proof ?? "process",

@@ -55,11 +55,19 @@ interface FromScopes {
 const inChannels = (holds: readonly Hold[], channels: readonly string[] | undefined): readonly Hold[] =>
   channels === undefined ? holds : holds.map((hold) => (hold.channels === undefined ? { ...hold, channels } : hold));
 
+/** A parent's question goes where the parent asks; never to the channels that are the child's own (P-17). */
+function channelsAround(parts: GateParts, incoming: Incoming, scope: Scope): readonly string[] | undefined {
+  const own = incoming.scopes[0].asks === "own" ? incoming.scopes[0].channels : undefined;
+  if (scope.channels !== undefined || own === undefined) return scope.channels;
+  return parts.channels.length > 0 ? parts.channels : parts.allChannels.filter((name) => !own.includes(name));
+}
+
 /**
  * What the scopes around a call say of it: each may deny, and only those that ask are asked, their demands joined, so
  * that a child can never weaken its parent (P-17).
  */
-function fromScopes(incoming: Incoming, args: JsonObject, own: readonly Hold[]): FromScopes {
+function fromScopes(parts: GateParts, incoming: Incoming, asked: { args: JsonObject; own: readonly Hold[] }): FromScopes {
+  const { args, own } = asked;
   const holds: Hold[] = [];
   const requires: Requires[] = [];
   for (const [depth, scope] of incoming.scopes.entries()) {
@@ -79,7 +87,7 @@ function fromScopes(incoming: Incoming, args: JsonObject, own: readonly Hold[]):
       return { holds: [], requires: [], denied: { by: "a child that may not ask" } };
     if (depth === 0) continue;
     if (verdict.verdict === "deny") return { holds: [], requires: [], denied: { by: "parent", ...reasonOf(verdict) } };
-    if (verdict.verdict === "ask") holds.push(...inChannels(verdict.holds, scope.channels));
+    if (verdict.verdict === "ask") holds.push(...inChannels(verdict.holds, channelsAround(parts, incoming, scope)));
     requires.push(...(descriptor.requires === undefined ? [] : [descriptor.requires]), ...requiredBy(scope.policy, facts));
   }
   return { holds, requires, denied: undefined };
@@ -104,7 +112,7 @@ async function weigh(
     heard.arguments === args ? { ok: true as const, arguments: args } : await check(parts, incoming, heard.arguments);
   if (!changed.ok) return changed;
   const floors = floorsOf(incoming.descriptor, changed.arguments, incoming.requester);
-  const around = fromScopes(incoming, changed.arguments, floors);
+  const around = fromScopes(parts, incoming, { args: changed.arguments, own: floors });
   const own = inChannels([...floors, ...heard.holds], incoming.scopes[0].channels);
   return {
     ok: true,

@@ -19,6 +19,8 @@ export interface GateParts {
   readonly windows: "on" | "off";
   /** Channels in order of preference; empty: the first that can. */
   readonly channels: readonly string[];
+  /** Every channel of the desk, where it is this gate's own. */
+  readonly allChannels: readonly string[];
   readonly grade: Grade;
   readonly proof: RequesterProof;
   known(tool: unknown): KnownTool | undefined;
