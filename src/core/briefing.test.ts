@@ -110,6 +110,7 @@ describe("headline", () => {
 describe("cardCode", () => {
   it("is letter, digit, letter, digit, from characters that nobody confuses", () => {
     expect(cardCode("Q2fPz0aB")).toBe("A9T3");
+    expect(cardCode("")).toBe("A2A2");
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
         const code = cardCode(Buffer.from(bytes).toString("base64url"));
@@ -147,6 +148,9 @@ describe("formSchema", () => {
         d: { type: "boolean", default: true },
       },
     });
+  });
+  it("takes a field that the schema leaves open for any value", () => {
+    expect(formSchema({ properties: { any: true } }, {})).toEqual({ type: "object", properties: { any: {} } });
   });
   it("is never empty (AP-018)", () => {
     expect(formSchema(null, {})).toEqual({

@@ -152,11 +152,10 @@ export const CODE: RegExp = /^[A-HJKMNP-TV-Z][2-9][A-HJKMNP-TV-Z][2-9]$/iu;
 const typeOf = (value: JsonValue): string => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
   return typeof value;
 };
 
-const fieldFor = (value: JsonValue): JsonObject => ({ type: typeOf(value) === "integer" ? "number" : typeOf(value) });
+const fieldFor = (value: JsonValue): JsonObject => ({ type: typeOf(value) });
 
 /** Fields that a schema lists, then one for each argument that it does not. */
 function fields(schema: JsonObject | null, args: JsonObject): readonly (readonly [string, JsonObject])[] {

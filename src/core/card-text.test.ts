@@ -249,6 +249,15 @@ describe("cardText", () => {
     expect(text.match(/! \/p/g)?.length).toBe(19);
   });
 
+  it("counts the notes that it leaves out, and points at no place where a flag is of the whole", () => {
+    const notes = Array.from({ length: 15 }, (_, index) => `note ${index}`);
+    const { text } = cardText(card({ tier: "write", notes, flags: [{ kind: "long", pointer: "", note: "70 members" }] }));
+    expect(text).toContain("and 3 more");
+    expect(text).not.toContain("note 12");
+    expect(text).toContain("look at    ! 70 members");
+    expect(text).toContain("tier       write: changes something digital");
+  });
+
   it("says first how it ended", () => {
     expect(
       cardText(card({ status: "rejected", ending: "rejected; it was not run (use\u001b staging)" })).text.split("\n")[1],

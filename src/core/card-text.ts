@@ -107,7 +107,7 @@ const bindings = (card: Card, pen: Pen): readonly string[] => {
   if (names.length === 0) return [];
   return [
     pen.say("label.bindings"),
-    ...names.map((name) => `${BINDING}${visible(name)} = ${visible(card.bindings[name] ?? "")}`),
+    ...names.map((name) => `${BINDING}${visible(name)} = ${visible(card.bindings[name] as string)}`),
   ];
 };
 
@@ -221,16 +221,12 @@ function cutBlock(lines: readonly string[], room: number, missing: (count: numbe
   const body = lines.map((line) => line.slice(GUTTER.length)).join("\n");
   const gutters = (text: string): readonly string[] => text.split("\n").map((line) => GUTTER + line);
   const size = (text: string): number => gutters(text).join("\n").length;
-  let [head, tail] = [Math.floor(body.length / 2), Math.floor(body.length / 2)];
-  while (head + tail > 0 && size(body.slice(0, head)) + size(tail === 0 ? "" : body.slice(-tail)) > room) {
-    head = Math.floor(head * 0.9);
-    tail = Math.floor(tail * 0.9);
-  }
-  const [first, last] = [
-    body.slice(0, head).replace(/[\ud800-\udbff]$/u, ""),
-    tail === 0 ? "" : body.slice(-tail).replace(/^[\udc00-\udfff]/u, ""),
-  ];
-  return [...gutters(first), `${CUT}${missing(body.length - first.length - last.length)}`, ...gutters(last)];
+  const first = (length: number): string => body.slice(0, length).replace(/[\ud800-\udbff]$/u, "");
+  const last = (length: number): string => body.slice(body.length - length).replace(/^[\udc00-\udfff]/u, "");
+  let half = Math.floor(body.length / 2);
+  while (half > 0 && size(first(half)) + size(last(half)) > room) half = Math.floor(half * 0.9);
+  const [head, tail] = [first(half), last(half)];
+  return [...gutters(head), `${CUT}${missing(body.length - head.length - tail.length)}`, ...gutters(tail)];
 }
 
 /** Room that the line about what is missing takes at most, in any language, with the id in it. */

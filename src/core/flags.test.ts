@@ -111,6 +111,14 @@ describe("flagsOf", () => {
     expect(flags).toContainEqual({ kind: "bidi", pointer: "/z", note: "1 character that reorders text: \\u202e" });
   });
 
+  it("looks into lists, and stops after five of one kind in one text", () => {
+    expect(flagsOf({ list: ["fine", ["a\u200b"]] })).toMatchObject([{ kind: "invisible", pointer: "/list/1/0" }]);
+    const mixed = Array.from({ length: 9 }, (_, i) => `pа${i}y`).join(" ");
+    const payloads = Array.from({ length: 9 }, (_, i) => btoa(`echo hello ${i}`)).join(" ");
+    expect(one(mixed).filter(({ kind }) => kind === "mixed_script").length).toBe(5);
+    expect(one(payloads).filter(({ kind }) => kind === "opaque").length).toBe(5);
+  });
+
   it("decodes no secret", () => {
     const notes = JSON.stringify(flagsOf({ password: "aHVudGVyMi1zZWNyZXQ=", cmd: "login --token=aHVudGVyMi1zZWNyZXQ=; x" }));
     expect(notes).not.toContain("hunter2");

@@ -37,7 +37,7 @@ const HIDDEN: Readonly<Record<HiddenKind, string>> = {
 
 /** What the tag block spells: a second alphabet that programs read and people do not see. */
 const tagText = (chars: string): string =>
-  [...chars].map((char) => String.fromCodePoint(Math.max(0x20, (char.codePointAt(0) ?? 0) - 0xe0000))).join("");
+  [...chars].map((char) => String.fromCodePoint(Math.max(0x20, (char.codePointAt(0) as number) - 0xe0000))).join("");
 
 function hiddenNotes(text: string): readonly Note[] {
   const found = new Map<HiddenKind, { count: number; chars: Set<string>; text: string }>();
@@ -77,7 +77,7 @@ const codePoints = (text: string): string =>
   [...text]
     .filter((char) => LOOK_ALIKE.test(char) || IN_DISGUISE.test(char))
     .slice(0, 8)
-    .map((char) => `${char} is U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`)
+    .map((char) => `${char} is U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`)
     .join(", ");
 
 const mixes = (text: string): boolean => IN_DISGUISE.test(text) || (/\p{Script=Latin}/u.test(text) && LOOK_ALIKE.test(text));

@@ -57,8 +57,8 @@ const SCHEME = /\b(?:bearer|basic)[ \t]{1,3}([A-Za-z0-9._~+/=-]{6,})/giu;
 
 const schemeSpans = (text: string): SecretSpan[] =>
   [...text.matchAll(SCHEME)]
-    .filter((match) => LIKE_A_KEY.test(match[1] ?? ""))
-    .map((match) => ({ start: match.index + match[0].length - (match[1] ?? "").length, end: match.index + match[0].length }));
+    .filter((match) => LIKE_A_KEY.test(match[1] as string))
+    .map((match) => ({ start: match.index + match[0].length - (match[1] as string).length, end: match.index + match[0].length }));
 
 const AUTHORITY = /[^\s/?#"'`<>;|\\]{1,2048}/uy;
 
@@ -87,7 +87,7 @@ function privateKeySpans(text: string): SecretSpan[] {
     KEY_LINE.lastIndex = begin.index + begin[0].length;
     for (let line = KEY_LINE.exec(text); line !== null; line = KEY_LINE.exec(text)) {
       const end = line.index + line[0].length;
-      spans.push({ start: end - (line[1] ?? "").length, end });
+      spans.push({ start: end - (line[1] as string).length, end });
     }
   }
   return spans;

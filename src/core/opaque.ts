@@ -30,7 +30,7 @@ function base64Bytes(text: string): number[] | undefined {
   let bits = 0;
   let held = 0;
   for (const char of digits) {
-    held = ((held << 6) | (SIX_BITS.get(char) ?? 0)) & 0xfff;
+    held = ((held << 6) | (SIX_BITS.get(char) as number)) & 0xfff;
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
@@ -43,7 +43,6 @@ const percentText = (bytes: readonly number[]): string => bytes.map((byte) => `%
 
 /** UTF-8 text of the bytes, if it is text that a person could have written. */
 function legible(bytes: readonly number[]): string | null {
-  if (bytes.length < 6) return null;
   try {
     const text = decodeURIComponent(percentText(bytes));
     return /^[\p{L}\p{N}\p{P}\p{S}\p{M} \t\r\n]+$/u.test(text) ? text : null;
@@ -69,7 +68,7 @@ function* base64In(text: string): Generator<Opaque> {
 function* hexIn(text: string): Generator<Opaque> {
   for (const [run] of text.matchAll(HEX)) {
     const digits = run.replace(/^0x/iu, "").slice(0, 2 * EXCERPT);
-    const bytes = (digits.match(/../gu) ?? []).map((pair) => Number.parseInt(pair, 16));
+    const bytes = (digits.match(/../gu) as string[]).map((pair) => Number.parseInt(pair, 16));
     const said = legible(bytes);
     if (said !== null && likeCode(said)) yield { form: "hexadecimal", length: run.length, text: said };
     else if (run.length >= LONG_RUN) yield { form: "hexadecimal", length: run.length, text: null };

@@ -31,6 +31,8 @@ const filled = (text: string, values: Readonly<Record<string, string | number>>)
 export function phrase(locale: Locale, key: PhraseKey, values: Readonly<Record<string, string | number>> = {}): string {
   const found = CATALOGUES[locale][key];
   const count = typeof values.count === "number" ? values.count : 0;
-  const text = typeof found === "string" ? found : (found[new Intl.PluralRules(locale).select(count)] ?? found.other);
+  if (typeof found === "string") return filled(found, values);
+  // A category that the language gained with a newer Unicode than ours is spoken like most numbers.
+  const text = [found[new Intl.PluralRules(locale).select(count)], found.other].find((one) => one !== undefined) as string;
   return filled(text, { amount: amount(count), ...values });
 }

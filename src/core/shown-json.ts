@@ -46,8 +46,8 @@ function lines(value: JsonValue, indent: string): string[] {
   const out = [open];
   for (const [index, [name, item]] of entries.entries()) {
     const block = lines(item, inner);
-    block[0] = `${inner}${name}${block[0] ?? ""}`;
-    if (index < entries.length - 1) block.push(`${block.pop() ?? ""},`);
+    block[0] = `${inner}${name}${block[0] as string}`;
+    if (index < entries.length - 1) block.push(`${block.pop() as string},`);
     for (const line of block) out.push(line);
   }
   out.push(`${indent}${close}`);

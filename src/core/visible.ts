@@ -39,7 +39,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ["\\", "\\\\"],
 ]);
 
-const codeOf = (char: string): string => (char.codePointAt(0) ?? 0).toString(16);
+const codeOf = (char: string): string => (char.codePointAt(0) as number).toString(16);
 
 /** How one character is written: `\u001b`, `\u{e0100}`, and `\n`, `\r`, `\t`, `\\`. */
 export function escapeOf(char: string): string {
@@ -122,8 +122,8 @@ export function unescapeVisible(text: string): string {
     if (count > LONGEST) throw new RangeError("not a text that was made visible by us: a run is too long");
     out +=
       short === undefined
-        ? String.fromCodePoint(Number.parseInt(wide ?? narrow ?? "", 16)).repeat(count)
-        : (SHORT.get(short) ?? whole);
+        ? String.fromCodePoint(Number.parseInt((wide ?? narrow) as string, 16)).repeat(count)
+        : (SHORT.get(short) as string);
   }
   return out + text.slice(from);
 }
