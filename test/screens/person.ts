@@ -67,6 +67,8 @@ export class Person {
   /** Everything that was written, byte for byte. */
   written = "";
   interrupts = 0;
+  /** The window was closed: nothing can be written any more. */
+  gone = false;
   readonly #screen: InstanceType<typeof xterm.Terminal>;
 
   constructor(
@@ -99,6 +101,7 @@ export class Person {
 
   /** Writes on the screen; also what other programs do. */
   write(text: string): void {
+    if (this.gone) throw new Error("EIO");
     this.written += text;
     this.#screen.write(text);
   }

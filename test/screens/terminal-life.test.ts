@@ -264,4 +264,32 @@ describe("a question at the terminal, and what happens around it", () => {
     await person.types("y\r");
     expect(person.desk.decisions).toEqual(["a approve"]);
   });
+
+  it("fails a delivery that it cannot draw, and logs one that waited in vain", async () => {
+    await using person = new Person();
+    person.gone = true;
+    await expect(person.shown(A)).rejects.toThrow("EIO");
+    person.gone = false;
+    await person.asked(B);
+    await person.shown(C);
+    await person.types("n");
+    person.gone = true;
+    await person.channel.close("b", ended(B, "expired", "expired; it was not run")).catch(() => undefined);
+    await person.clock.advance(1000);
+    expect(person.desk.logged).toContain("the terminal could not show a request that waited for it");
+    expect(person.desk.decisions).toEqual([]);
+    person.gone = false;
+  });
+
+  it("lives on when the desk cannot record that a card was seen", async () => {
+    await using person = new Person();
+    person.desk.fails.add("seen");
+    await person.asked(A);
+    await person.shown(B);
+    await person.types("n\r");
+    await person.opened();
+    expect(person.desk.logged).toEqual(["could not record that a card was seen"]);
+    await person.types("y\r");
+    expect(person.desk.decisions).toEqual(["a reject", "b approve"]);
+  });
 });

@@ -142,12 +142,15 @@ class OwnTerminal implements Device {
       process.off("exit", onExit);
       process.off("SIGWINCH", onResize);
       process.off("SIGCONT", onContinue);
-      this.write(AS_IT_WAS);
-      input.setRawMode(false);
-      input.destroy();
-      this.#output?.destroy();
-      this.#output = undefined;
-      resumeHost();
+      try {
+        this.write(AS_IT_WAS);
+        input.setRawMode(false);
+      } finally {
+        input.destroy();
+        this.#output?.destroy();
+        this.#output = undefined;
+        resumeHost();
+      }
     };
     process.on("exit", onExit);
     if (!WINDOWS) process.on("SIGWINCH", onResize).on("SIGCONT", onContinue);
@@ -161,7 +164,12 @@ class OwnTerminal implements Device {
   giveBack(): void {
     const stop = this.#stop;
     this.#stop = undefined;
-    stop?.();
+    try {
+      stop?.();
+    } catch {
+      // The terminal is gone: there is nothing left to put in order.
+      this.#output = undefined;
+    }
   }
 
   /** Straight to the terminal, so that what is drawn is on it when the call returns. */

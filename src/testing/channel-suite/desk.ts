@@ -40,6 +40,8 @@ export class ListeningDesk {
   present: ((id: string, as: Identity, render?: Render) => Presented | Ambiguous | undefined) | undefined;
   readonly #stops = new Map<string, AbortController>();
   editRetries = 1;
+  /** What cannot be recorded, as when a store is down. */
+  readonly fails: Set<"seen"> = new Set();
 
   constructor(clock: ManualClock) {
     this.clock = clock;
@@ -113,6 +115,7 @@ export class ListeningDesk {
         return this.#next(counted("approve"));
       },
       seen: async (id, view, as) => {
+        if (this.fails.has("seen")) throw new Error("the store is down");
         this.heard.push({ what: "seen", id, view, as });
       },
       revoke: nobody,
