@@ -21,7 +21,9 @@ const keysFor = (store: Store): Keys =>
  * @throws DeclarationError naming the option and the fix
  */
 export function createGate(options: GateOptions = {}): Gate {
-  const store = options.store ?? (options.desk === undefined ? memoryStore() : undefined);
+  const clock = options.runtime?.clock;
+  const own = (): Store => memoryStore(clock === undefined ? {} : { clock });
+  const store = options.store ?? (options.desk === undefined ? own() : undefined);
   const runtime = options.runtime ?? nodeRuntime(store === undefined ? {} : { keys: keysFor(store) });
   return makeGate({ ...options, runtime, store });
 }
@@ -32,8 +34,11 @@ export {
   type Assurance,
   type CallOptions,
   canonicalize,
+  type Card,
   type Channel,
+  type ChannelCapabilities,
   type ChannelDecision,
+  type ChannelDesk,
   type Check,
   type ChildOptions,
   type Clause,
@@ -42,6 +47,8 @@ export {
   type Confirmation,
   copyJson,
   DeclarationError,
+  type Delivered,
+  type Delivery,
   type Directory,
   type Duration,
   type Gate,

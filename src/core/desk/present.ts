@@ -2,7 +2,7 @@ import { cardCode, formSchema, renderMessage, listing } from "../briefing.ts";
 import type { Ask, Card, Flag, Presented } from "../card.ts";
 import { cardText } from "../card-text.ts";
 import { flagsOf } from "../flags.ts";
-import { maskSecrets } from "../mask.ts";
+import { maskSecrets, maskText } from "../mask.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { Identity, Render } from "../ports/approvals.ts";
 import type { Stored } from "../ports/store.ts";
@@ -66,6 +66,8 @@ const flagged = (args: JsonObject, payload: Payload | null, masked: readonly str
     : flagsOf({ statement: payload.statement ?? "" }).map((flag) => ({ ...flag, pointer: "the agent's own words" }))),
 ];
 
+const maskedOrNull = (text: string | null | undefined): string | null => (text == null ? null : maskText(text));
+
 /** The card of a stored request: facts from the stored call only, so that the agent cannot narrate its own request (A01). */
 export async function cardOf(parts: DeskParts, stored: Stored): Promise<Card> {
   const { record, payload } = stored;
@@ -80,8 +82,8 @@ export async function cardOf(parts: DeskParts, stored: Stored): Promise<Card> {
     tool: { name: record.call.tool.name, origin: record.call.tool.origin },
     tier: record.tier,
     impact: record.impact,
-    message: payload?.message ?? "the arguments of this request were erased",
-    effect: payload?.effect ?? null,
+    message: maskText(payload?.message ?? "the arguments of this request were erased"),
+    effect: maskedOrNull(payload?.effect),
     arguments: shown,
     masked,
     bindings: record.bindings,
@@ -91,8 +93,10 @@ export async function cardOf(parts: DeskParts, stored: Stored): Promise<Card> {
       path: record.requester.path,
       claimed: record.requesterProof === "claimed",
     },
-    statement: payload?.statement ?? null,
-    notes: [...(payload?.notes ?? []), ...Object.values(payload?.reasons ?? {}).map((reason) => `a person wrote: ${reason}`)],
+    statement: maskedOrNull(payload?.statement),
+    notes: [...(payload?.notes ?? []), ...Object.values(payload?.reasons ?? {}).map((reason) => `a person wrote: ${reason}`)].map(
+      maskText,
+    ),
     flags: flagged(payload?.arguments ?? {}, payload, masked),
     asks: record.terms.clauses.map((_, index) => askOf(record, index, electorate)),
     createdAt: record.createdAt,
