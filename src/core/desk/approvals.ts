@@ -1,8 +1,7 @@
-import { isHoldpointError } from "../errors.ts";
 import { instant } from "../instant.ts";
 import type { JsonValue } from "../json-value.ts";
 import type { Approvals, Decided, Identity, Remembered } from "../ports/approvals.ts";
-import type { KillScope, Row, Stored } from "../ports/store.ts";
+import type { KillScope, Row } from "../ports/store.ts";
 import { hashOf } from "../hash.ts";
 import { holdOf } from "../hold.ts";
 import { requesterRecord } from "../request-hash.ts";
@@ -12,21 +11,12 @@ import { change } from "./change.ts";
 import { actorOf, answerer, decide } from "./decide.ts";
 import { edit } from "./edit.ts";
 import { isOn } from "./kill.ts";
+import { lookOrSkip } from "./look.ts";
 import { mayView } from "./people.ts";
 import type { DeskParts } from "./parts.ts";
 import { cardOf, present } from "./present.ts";
 
 const clausesOf = (record: ApprovalRequest) => ({ clauses: record.terms.clauses, requester: record.requester });
-
-/** A damaged record must not hide the others; looking has said what is wrong with it. */
-async function lookOrSkip(parts: DeskParts, id: string): Promise<Stored | undefined> {
-  try {
-    return await parts.look(id);
-  } catch (thrown) {
-    if (isHoldpointError(thrown)) return undefined;
-    throw thrown;
-  }
-}
 
 async function found(parts: DeskParts, id: string): Promise<readonly string[]> {
   const ids: string[] = [];

@@ -4,7 +4,8 @@ import type { Hold } from "../ports/desk.ts";
 import type { Electorate } from "../quorum.ts";
 import type { Grade, RequesterRecord } from "../request.ts";
 import type { Terms } from "../requirement.ts";
-import { ableAmong, enough } from "./people.ts";
+import { look } from "./look.ts";
+import { ableAmong, electorateOf, enough, personOf } from "./people.ts";
 import type { DeskParts } from "./parts.ts";
 
 /** Where a request will be shown, worked out before it is stored; nobody who could be asked means no request at all. */
@@ -38,7 +39,9 @@ export async function reachedBy(parts: DeskParts, channel: Channel): Promise<rea
   }
 }
 
-async function ableOn(parts: DeskParts, question: PlanQuestion, names: readonly string[]): Promise<Electorate> {
+type Asked = Pick<PlanQuestion, "terms" | "requester">;
+
+async function ableOn(parts: DeskParts, question: Asked, names: readonly string[]): Promise<Electorate> {
   const asked = { clauses: question.terms.clauses, requester: question.requester };
   const able = new Map<string, Electorate extends ReadonlyMap<string, infer S> ? S : never>();
   for (const name of names) {
@@ -59,6 +62,23 @@ async function candidates(parts: DeskParts, question: PlanQuestion): Promise<rea
     if (enough(question.terms.clauses, await ableOn(parts, question, [channel.name]))) return [channel.name];
   }
   return [];
+}
+
+/** Could everybody but this person still meet every clause, with what was voted already? */
+export async function othersCould(parts: DeskParts, id: string, identity: Identity): Promise<boolean> {
+  const stored = await look(parts, id);
+  if (stored === undefined) return false;
+  const { terms, requester, decisions, digest } = stored.record;
+  const asked = { clauses: terms.clauses, requester };
+  const names = parts.open.get(id)?.channels ?? parts.channels.map(({ name }) => name);
+  const others = new Map([
+    ...(await ableOn(parts, { terms, requester }, names)),
+    ...(await ableAmong(parts, asked, parts.listing)),
+  ]);
+  others.delete((await personOf(parts, identity)).principal);
+  const counted = decisions.filter((vote) => vote.digest === digest);
+  for (const [principal, standing] of await electorateOf(parts, asked, counted)) others.set(principal, standing);
+  return enough(terms.clauses, others);
 }
 
 /** `undefined`: nobody who could be asked (P-06). */

@@ -24,6 +24,8 @@ export interface Dispatcher {
   close(id: string): Promise<void>;
   /** Takes the deliveries of an edited request over to its successor. */
   follow(from: string, successor: Stored): Promise<void>;
+  /** Ends everything that is under way: the desk closes. */
+  stop(): void;
 }
 
 /** What the dispatcher needs the desk for. */
@@ -207,8 +209,9 @@ class Dispatching implements Dispatcher {
     if (state === undefined || stored === undefined || hasEnded(stored.record.status)) return;
     state.stop.abort();
     const next = state.next + 1;
-    if (next < state.plan.channels.length) this.#start(stored, { plan: state.plan, next });
-    else await this.#desk.cancel(id, "no_approver");
+    if (next >= state.plan.channels.length) return this.#desk.cancel(id, "no_approver");
+    await this.#closeAll(stored, state);
+    this.#start(stored, { plan: state.plan, next });
   }
 
   async close(id: string): Promise<void> {
@@ -235,6 +238,11 @@ class Dispatching implements Dispatcher {
         }
       }),
     );
+  }
+
+  stop(): void {
+    for (const state of this.#underway.values()) state.stop.abort();
+    this.#underway.clear();
   }
 
   async follow(from: string, successor: Stored): Promise<void> {

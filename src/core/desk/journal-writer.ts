@@ -36,6 +36,17 @@ export interface Journal {
   write(change: Change): Promise<Written>;
 }
 
+/**
+ * A change that is nothing but what it says in the journal.
+ * @throws HoldpointError when it was not taken: it must then not take effect either (P-10)
+ */
+export async function recorded(journal: Journal, change: Change): Promise<void> {
+  const written = await journal.write(change);
+  if (written.ok) return;
+  const code = written.why === "clock_skew" ? "clock_skew" : "journal_unavailable";
+  throw new HoldpointError(code, `the journal did not take the entry (${written.why}); nothing changed`);
+}
+
 interface NodeStream {
   readonly n: number;
   readonly prev: Hash | null;

@@ -1,7 +1,7 @@
 import { DeclarationError, HoldpointError } from "../errors.ts";
 import { exemption, type ExemptionTest, type ExemptionWords } from "../exemption.ts";
 import { type Guards, GUARDS } from "../guards.ts";
-import { instant, plus } from "../instant.ts";
+import { instant, type Instant, plus } from "../instant.ts";
 import type { Actor } from "../journal.ts";
 import { type CallFacts, type Mode, type PolicySnapshot, withMode } from "../policy.ts";
 import type { Approvals, Identity } from "../ports/approvals.ts";
@@ -19,16 +19,17 @@ import { requesterRecord } from "../request-hash.ts";
 import { localApprovals } from "./approvals.ts";
 import { joinedTerms } from "./ask.ts";
 import { change } from "./change.ts";
+import { due, expire } from "./deadline.ts";
+import { othersCould } from "./delivery-plan.ts";
 import { claim, complete } from "./claim.ts";
 import { dispatcher } from "./dispatch.ts";
 import { type EventStream, eventStream } from "./events.ts";
-import { journalWriter } from "./journal-writer.ts";
+import { journalWriter, recorded } from "./journal-writer.ts";
 import { killScopes, killSwitch } from "./kill.ts";
 import { look, lookThrough } from "./look.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
-import { countRefusal } from "./remember.ts";
 import { standingFrom } from "./standing.ts";
-import { submit } from "./submit.ts";
+import { faultOf, submit } from "./submit.ts";
 import { type Open, openRequests, sweep } from "./sweep.ts";
 import { waiting } from "./waiting.ts";
 
@@ -117,7 +118,7 @@ class Local implements LocalDesk {
         ...listing.map((identity) => identity.assurance),
       ]),
       look: (id) => look(this.#parts, id),
-      expire: (id) => this.expire(id),
+      expire: (id) => expire(this.#parts, id),
       cancel: (id, reason, by) => this.#cancel(id, reason, by),
       settled: (record) => this.#settled(record),
       succeeded: (from, successor) => this.#succeeded(from, successor),
@@ -139,22 +140,26 @@ class Local implements LocalDesk {
         this.events.emit({ type: "error", where: `channel:${channel.name}`, code: "channel_fault", problem });
         await this.#cancel(request, "channel_fault", null);
       },
-      endEdit: async (request) => void (await this.#cancel(request, "invalid_edit", null)),
+      endEdit: async (request, identity) => {
+        if (!(await othersCould(this.#parts, request, identity))) await this.#cancel(request, "invalid_edit", null);
+      },
       pass: (request) => this.#parts.dispatcher.pass(request),
     };
   }
 
   /** The first policy a desk sees is accepted by being started with, and journaled so. */
   #start(): Promise<void> {
-    this.#started ??= this.#parts.journal
-      .write({
-        node: [
-          { event: "policy.loaded", actor: null, data: { policy: this.#policy.hash } },
-          { event: "policy.accepted", actor: null, data: { policy: this.#policy.hash, by: "start" } },
-        ],
-      })
-      .then(() => undefined);
+    this.#started ??= this.#accept(this.#policy, "start");
     return this.#started;
+  }
+
+  #accept({ hash }: PolicySnapshot, by: "start" | "code"): Promise<void> {
+    return recorded(this.#parts.journal, {
+      node: [
+        { event: "policy.loaded", actor: null, data: { policy: hash } },
+        { event: "policy.accepted", actor: null, data: { policy: hash, by } },
+      ],
+    });
   }
 
   policy(): PolicySnapshot {
@@ -162,12 +167,7 @@ class Local implements LocalDesk {
   }
 
   async setPolicy(policy: PolicySnapshot): Promise<void> {
-    await this.#parts.journal.write({
-      node: [
-        { event: "policy.loaded", actor: null, data: { policy: policy.hash } },
-        { event: "policy.accepted", actor: null, data: { policy: policy.hash, by: "code" } },
-      ],
-    });
+    await this.#accept(policy, "code");
     this.#policy = policy;
   }
 
@@ -192,27 +192,20 @@ class Local implements LocalDesk {
       await this.#start();
     } catch (thrown) {
       this.#started = undefined;
-      this.#options.runtime.log.error("the policy in force could not be journaled", {
-        problem: thrown instanceof Error ? thrown.message : "not an error",
-      });
-      return { ruling: "refused", refusal: { code: "store_unavailable" } };
+      return { ruling: "refused", refusal: faultOf(this.#parts, thrown) };
     }
     const ruling = await submit(this.#parts, submission);
-    if (ruling.ruling === "held") this.#parts.waiting.remind(ruling.request, ruling.decideBy, () => this.#due(ruling.request));
+    if (ruling.ruling === "held") this.#remind(ruling.request, ruling.decideBy);
     return ruling;
   }
 
-  #due(id: string): void {
-    this.expire(id).catch((thrown: unknown) => {
-      this.#options.runtime.log.error("a deadline could not be recorded; it holds all the same", {
-        request: id,
-        problem: thrown instanceof Error ? thrown.message : "not an error",
-      });
-    });
+  #remind(id: string, at: Instant): void {
+    this.#parts.waiting.remind(id, at, () => void due(this.#parts, id));
   }
 
   async await(id: string, signal: AbortLike): Promise<Standing> {
     let current = id;
+    let reminded: string | undefined;
     for (;;) {
       const changed = this.#parts.waiting.changed(current, signal);
       changed.catch(() => undefined);
@@ -221,6 +214,8 @@ class Local implements LocalDesk {
       const followed = standing.record.id !== current;
       if (followed || standing.status !== "pending") this.#parts.waiting.wake([current]);
       if (standing.status !== "pending") return standing;
+      if (reminded !== standing.record.id) this.#remind(standing.record.id, standing.record.decideBy);
+      reminded = standing.record.id;
       if (followed) current = standing.record.id;
       else await changed;
     }
@@ -236,7 +231,10 @@ class Local implements LocalDesk {
   }
 
   async renew(id: string, _holder: string, token?: string): Promise<boolean> {
-    if (token === undefined) return (await look(this.#parts, id)) !== undefined;
+    if (token === undefined) {
+      const stored = await look(this.#parts, id);
+      return stored !== undefined && !hasEnded(stored.record.status);
+    }
     const tokenHash = `sha256:${this.#options.runtime.crypto.sha256(token)}` as const;
     const done = await change(this.#parts, id, async (_stored, now) => ({
       event: { type: "renew", tokenHash, until: plus(now, TIMES.claimLease) },
@@ -267,16 +265,8 @@ class Local implements LocalDesk {
     return done.ok;
   }
 
-  async expire(id: string): Promise<boolean> {
-    const done = await change(this.#parts, id, async (stored, now) => ({
-      event: { type: "tick", now, shown: stored.record.rev > 1 },
-      beside: async () => ({
-        rows: await countRefusal(this.#parts, stored.record.requester, stored.record.call.tool.name),
-        notBefore: stored.record.runBy ?? stored.record.decideBy,
-      }),
-    }));
-    if (done.ok) this.#settled(done.record);
-    return done.ok;
+  expire(id: string): Promise<boolean> {
+    return expire(this.#parts, id);
   }
 
   async #note(
@@ -291,8 +281,7 @@ class Local implements LocalDesk {
     const { waiting: wakes, dispatcher: surfaces, open } = this.#parts;
     wakes.wake([record.id]);
     if (record.status === "pending") return;
-    if (record.status === "approved" && record.runBy !== undefined)
-      wakes.remind(record.id, record.runBy, () => this.#due(record.id));
+    if (record.status === "approved" && record.runBy !== undefined) this.#remind(record.id, record.runBy);
     else wakes.forget(record.id);
     if (hasEnded(record.status)) open.delete(record.id);
     surfaces.close(record.id).catch((thrown: unknown) => {
@@ -309,7 +298,7 @@ class Local implements LocalDesk {
     open.delete(from);
     if (known !== undefined) open.set(successor.record.id, known);
     wakes.forget(from);
-    wakes.remind(successor.record.id, successor.record.runBy ?? successor.record.decideBy, () => this.#due(successor.record.id));
+    this.#remind(successor.record.id, successor.record.runBy ?? successor.record.decideBy);
     wakes.wake([from, successor.record.id]);
     surfaces.follow(from, successor).catch((thrown: unknown) => {
       this.#options.runtime.log.error("an edit's successor could not be shown", {
@@ -357,7 +346,7 @@ class Local implements LocalDesk {
       test,
     });
     const data = { exemption: made.id, name, tools: words.tools.join(" ") };
-    await this.#parts.journal.write({ node: [{ event: "exemption.added", actor: null, data }] });
+    await recorded(this.#parts.journal, { node: [{ event: "exemption.added", actor: null, data }] });
     this.#parts.exemptions.set(made.id, made);
     return async () => {
       if (!this.#parts.exemptions.delete(made.id)) return;
@@ -375,6 +364,7 @@ class Local implements LocalDesk {
 
   async close(): Promise<void> {
     this.#parts.waiting.close();
+    this.#parts.dispatcher.stop();
     for (const channel of this.#parts.channels) await channel[Symbol.asyncDispose]();
     await this.#parts.store.close();
   }

@@ -1,4 +1,4 @@
-import { bug, HoldpointError } from "../errors.ts";
+import { bug, HoldpointError, isHoldpointError } from "../errors.ts";
 import type { Instant } from "../instant.ts";
 import type { Stored } from "../ports/store.ts";
 import { type ApprovalRequest, STATUSES } from "../request.ts";
@@ -24,13 +24,24 @@ const integrityFault = (id: string, problem: string): HoldpointError =>
     `request ${id} was changed outside Holdpoint or is damaged: ${problem}. It can be neither decided nor run; run "holdpoint doctor"`,
   );
 
+/** A damaged record must not hide the others; looking has said what is wrong with it. */
+export async function lookOrSkip(parts: DeskParts, id: string): Promise<Stored | undefined> {
+  try {
+    return await look(parts, id);
+  } catch (thrown) {
+    if (isHoldpointError(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
 /**
- * A request as the store has it, checked: a record edited by hand or torn by a crash is nobody's approval (A103).
+ * A request as the store has it, checked: a record edited by hand or torn by a crash is nobody's approval (A103), and one
+ * of another tenant is nothing at all (I13).
  * @throws HoldpointError `store_unavailable` on a record that does not hold together, or when the store cannot be read
  */
 export async function look(parts: DeskParts, id: string): Promise<Stored | undefined> {
   const stored = await parts.store.read(id);
-  if (stored === undefined) return undefined;
+  if (stored === undefined || stored.record.tenant !== parts.tenant) return undefined;
   const problem = flaw(parts, stored);
   if (problem === undefined) return stored;
   parts.runtime.log.error("a stored request does not hold together", { request: id, problem });

@@ -82,6 +82,8 @@ export const TIMES = {
   deliverAgain: 2000,
   /** Waiters look again by themselves: a hint may be lost. */
   lookAgain: 5000,
+  /** A deadline that cannot be recorded is tried at least this often. */
+  longestAgain: 300_000,
   /** Without a run, a rejection is remembered this long. */
   refusalMemory: 1_800_000,
   grant: 900_000,

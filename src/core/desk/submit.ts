@@ -88,12 +88,16 @@ function judge(parts: DeskParts, { submission, facts }: Ruled): Verdict {
   });
 }
 
+interface Answering {
+  readonly how: "window" | "exempt";
+  readonly rows: readonly RowChange[];
+  readonly node: readonly NodeDraft[];
+  /** Said once it is recorded. */
+  readonly used?: () => void;
+}
+
 /** What answers all holds without a person, if each permits it: a live window, or an exemption that says exactly true. */
-async function answered(
-  parts: DeskParts,
-  ruled: Ruled,
-  holds: readonly Hold[],
-): Promise<{ how: "window" | "exempt"; rows: readonly RowChange[]; node: readonly NodeDraft[] } | undefined> {
+async function answered(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]): Promise<Answering | undefined> {
   const { submission, requester, callKey, now, facts } = ruled;
   const row =
     submission.windows === "on" ? await windowFor(parts, { who: requester, callKey: callKey(), now }, holds) : undefined;
@@ -106,11 +110,13 @@ async function answered(
   if (requester.shared || holds.some((hold) => !hold.clause.exemptible)) return undefined;
   const exempt = exemptBy(parts.exemptions.values(), facts, now);
   if (exempt === undefined) return undefined;
-  exempt.uses += 1;
   return {
     how: "exempt",
     rows: [],
     node: [draft("exemption.used", { ...named(ruled), exemption: exempt.id, name: exempt.name })],
+    used: () => {
+      exempt.uses += 1;
+    },
   };
 }
 
@@ -205,25 +211,34 @@ async function hold(
   return { ruling: "held", request: record.id, kind: record.kind, decideBy: record.decideBy };
 }
 
-/** Stations 5 and 6 for a call that wants a person. */
-async function askPerson(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]): Promise<Ruling> {
+/** What was refused before stays refused; else what answers the holds by itself is recorded with its use, and only then lets run. */
+async function remembered(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]): Promise<Ruling | undefined> {
   const { submission, requester, callKey, now } = ruled;
-  const before = await refusedBefore(parts, { who: requester, callKey: callKey(), tool: submission.tool.name, now });
-  if (before !== undefined) return refuse(parts, ruled, { code: before });
-  const without = await answered(parts, ruled, holds);
-  if (without !== undefined) {
+  for (let race = 0; race < MOST_RACES; race++) {
+    const before = await refusedBefore(parts, { who: requester, callKey: callKey(), tool: submission.tool.name, now });
+    if (before !== undefined) return refuse(parts, ruled, { code: before });
+    const without = await answered(parts, ruled, holds);
+    if (without === undefined) return undefined;
     const { rows, node, how } = without;
     const written = await parts.journal.write({
       rows,
       node,
       unlessKilled: killScopes(parts.tenant, submission.tool.name, submission.requester),
     });
-    return written.ok
-      ? { ruling: "allow", how }
-      : written.why === "conflict"
-        ? askPerson(parts, ruled, holds)
-        : refused({ code: codeOfCommit(written.why) });
+    if (written.ok) {
+      without.used?.();
+      return { ruling: "allow", how };
+    }
+    if (written.why !== "conflict") return refused({ code: codeOfCommit(written.why) });
   }
+  return refused({ code: "store_unavailable" });
+}
+
+/** Stations 5 and 6 for a call that wants a person. */
+async function askPerson(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]): Promise<Ruling> {
+  const { submission, callKey } = ruled;
+  const known = await remembered(parts, ruled, holds);
+  if (known !== undefined) return known;
   if (submission.policy.mode === "no-ask") return refuse(parts, ruled, { code: "no_approver" });
   const salts = saltsFor(parts, submission);
   if (Object.keys(salts).length > 0 && submission.wait !== "block") return refuse(parts, ruled, { code: "cannot_seal" });

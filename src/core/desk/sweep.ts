@@ -1,6 +1,8 @@
 import { msOf } from "../instant.ts";
 import type { Stored } from "../ports/store.ts";
 import { change } from "./change.ts";
+import { isHoldpointError } from "../errors.ts";
+import { lookOrSkip } from "./look.ts";
 import type { DeskParts } from "./parts.ts";
 
 /** An open request and how long a person still has. */
@@ -12,9 +14,9 @@ export interface Open extends Stored {
 export async function openRequests(parts: DeskParts): Promise<readonly Open[]> {
   const open: Open[] = [];
   const now = msOf(await parts.store.now());
-  for await (const { record } of parts.store.find({ status: ["pending"] })) {
+  for await (const { record } of parts.store.find({ status: ["pending"], tenant: parts.tenant })) {
     const remainingMs = msOf(record.decideBy) - now;
-    const stored = remainingMs > 0 ? await parts.look(record.id) : undefined;
+    const stored = remainingMs > 0 ? await lookOrSkip(parts, record.id) : undefined;
     if (stored !== undefined) open.push({ ...stored, remainingMs });
   }
   return open;
@@ -29,11 +31,24 @@ async function giveUp(parts: DeskParts, id: string): Promise<boolean> {
   return done.ok;
 }
 
+/** One request that cannot be swept must not keep the others from it. */
+async function swept(parts: DeskParts, id: string, by: (id: string) => Promise<boolean>): Promise<number> {
+  try {
+    return (await by(id)) ? 1 : 0;
+  } catch (thrown) {
+    if (!isHoldpointError(thrown)) throw thrown;
+    parts.runtime.log.error("a request could not be swept", { request: id, problem: thrown.message });
+    return 0;
+  }
+}
+
 /** Expires what is overdue and gives up claims whose lease is lost; nothing is ever run again by it. */
 export async function sweep(parts: DeskParts): Promise<number> {
+  const { store, tenant } = parts;
   let changed = 0;
-  for await (const { record } of parts.store.find({ status: ["pending", "approved"] }))
-    if (await parts.expire(record.id)) changed += 1;
-  for await (const { record } of parts.store.find({ status: ["claimed"] })) if (await giveUp(parts, record.id)) changed += 1;
+  for await (const { record } of store.find({ status: ["pending", "approved"], tenant }))
+    changed += await swept(parts, record.id, parts.expire);
+  for await (const { record } of store.find({ status: ["claimed"], tenant }))
+    changed += await swept(parts, record.id, (id) => giveUp(parts, id));
   return changed;
 }

@@ -101,6 +101,7 @@ class Waiters implements Waiting {
   }
 
   remind(id: string, at: Instant, due: () => void): void {
+    if (this.#parts.stop.signal.aborted) return;
     const ms = msOf(at);
     this.#reminders.set(id, { at: ms, due });
     this.#arm(ms);

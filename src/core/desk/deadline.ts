@@ -1,0 +1,49 @@
+import { hasEnded } from "../request.ts";
+import { instant } from "../instant.ts";
+import { change } from "./change.ts";
+import { look } from "./look.ts";
+import { type DeskParts, TIMES } from "./parts.ts";
+import { countRefusal } from "./remember.ts";
+
+/** Was it ever in front of anybody? What is only offered stands in a list that nobody need have opened. */
+async function wasShown(parts: DeskParts, id: string): Promise<boolean> {
+  for await (const { event, data } of parts.store.journal(`request/${id}`)) {
+    if (event === "request.seen" || event === "request.voted") return true;
+    if (event === "request.delivered" && data.state !== "offered") return true;
+  }
+  return false;
+}
+
+/** Commits an expiry that is due. False: none is. */
+export async function expire(parts: DeskParts, id: string): Promise<boolean> {
+  const shown = await wasShown(parts, id);
+  const done = await change(parts, id, async (stored, now) => ({
+    event: { type: "tick", now, shown },
+    beside: async () => ({
+      rows: await countRefusal(parts, stored.record.requester, stored.record.call.tool.name),
+      notBefore: stored.record.runBy ?? stored.record.decideBy,
+    }),
+  }));
+  if (done.ok) parts.settled(done.record);
+  return done.ok;
+}
+
+/**
+ * At a deadline. Whoever waits looks again whatever comes of it, and what could not be recorded, or was not yet due by the
+ * store's clock, is tried again, later each time: a timer that gives up once would leave a wait open for ever (P-04).
+ */
+export async function due(parts: DeskParts, id: string, again: number = TIMES.lookAgain): Promise<void> {
+  try {
+    if (await expire(parts, id)) return;
+    const stored = await look(parts, id);
+    if (stored === undefined || hasEnded(stored.record.status) || stored.record.status === "claimed") return;
+  } catch (thrown) {
+    parts.runtime.log.error("a deadline could not be recorded; it holds all the same", {
+      request: id,
+      problem: thrown instanceof Error ? thrown.message : "not an error",
+    });
+  }
+  parts.waiting.wake([id]);
+  const { clock } = parts.runtime;
+  parts.waiting.remind(id, instant(clock.now() + again), () => void due(parts, id, Math.min(again * 2, TIMES.longestAgain)));
+}
