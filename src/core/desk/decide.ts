@@ -1,5 +1,5 @@
 import type { AnswerCode, Code } from "../errors.ts";
-import type { Hash } from "../hash.ts";
+import { type Hash, hashOf } from "../hash.ts";
 import type { Instant } from "../instant.ts";
 import type { Actor } from "../journal.ts";
 import type { Answer, Decided, Identity } from "../ports/approvals.ts";
@@ -55,6 +55,10 @@ interface Counted {
   readonly now: Instant;
 }
 
+/** A key is one person's: another's answer under the same key is another answer, with words of its own. */
+const answerId = (parts: DeskParts, key: string, by: string): string =>
+  hashOf(parts.runtime.crypto, { type: "holdpoint/answer/v1", key, by });
+
 /** A decision with everything that speaks for or against it; its MAC is made only of what will be stored. */
 export async function voteOn(
   parts: DeskParts,
@@ -65,7 +69,7 @@ export async function voteOn(
   const rendering = renderingSeen(parts, record, { view: counted.view, digest, by }) ?? null;
   const { identity, principal } = by;
   const unsigned: Omit<Decision, "mac"> = {
-    id: counted.key ?? parts.runtime.ids.nonce(),
+    id: counted.key === undefined ? parts.runtime.ids.nonce() : answerId(parts, counted.key, principal),
     verdict,
     by: principal,
     as: identity.as,
@@ -152,15 +156,13 @@ const notCounted = (code: Code, record: ApprovalRequest | undefined): Decided =>
 });
 
 /** A repeat of an answer that was counted finds its first result (A52): a double click is one vote. */
-function repeatOf(stored: Stored, answer: Answer, by: Answerer): Decided | undefined {
-  const { record } = stored;
-  const same = record.decisions.find((vote) =>
-    answer.key !== undefined
-      ? vote.id === answer.key
-      : vote.by === by.principal && vote.as === by.identity.as && vote.verdict === answer.verdict,
+function repeatOf(parts: DeskParts, record: ApprovalRequest, given: { answer: Answer; by: Answerer }): Decided | undefined {
+  const { answer, by } = given;
+  const id = answer.key === undefined ? undefined : answerId(parts, answer.key, by.principal);
+  const same = record.decisions.findLast((vote) =>
+    id === undefined ? vote.by === by.principal && vote.as === by.identity.as : vote.id === id,
   );
-  if (same === undefined || same.by !== by.principal || same.verdict !== answer.verdict || same.digest !== answer.digest)
-    return undefined;
+  if (same === undefined || same.verdict !== answer.verdict || same.digest !== answer.digest) return undefined;
   return { found: true, status: record.status, counted: true, id: record.id, note: "this answer was counted already" };
 }
 
@@ -212,7 +214,7 @@ export async function decide(parts: DeskParts, id: string, given: { answer: Answ
     await recordAttempt(parts, { id, code: "not_found", verdict: answer.verdict, by });
     return notCounted("not_found", undefined);
   }
-  const repeat = repeatOf(stored, answer, by);
+  const repeat = repeatOf(parts, stored.record, { answer, by });
   if (repeat !== undefined) return repeat;
   await tickIfOverdue(parts, stored, await parts.store.now());
   const done = await answerOnce(parts, id, { answer, by });

@@ -26,10 +26,13 @@ async function ask<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Whom the directory knows as no approver: a principal that no selector, operator or requester has. */
+const NOBODY = "";
+
 /** The one person behind an identity, whatever the channel: two accounts of one person are one vote (A49.2). */
-export async function personOf(parts: DeskParts, identity: Identity): Promise<Person> {
-  const known = await ask(() => parts.directory.principalOf(identity.as));
-  return { principal: known ?? identity.principal, as: identity.as };
+export async function personOf(parts: DeskParts, identity: Pick<Identity, "principal" | "as">): Promise<Person> {
+  const known = await ask(() => parts.directory.principalOf(identity.as, identity.principal));
+  return { principal: known ?? NOBODY, as: identity.as };
 }
 
 async function selects(
@@ -38,6 +41,7 @@ async function selects(
   who: { person: Person; requester: RequesterRecord },
 ): Promise<boolean> {
   const { person, requester } = who;
+  if (person.principal === NOBODY) return false;
   if (selector === "@principal") return !requester.shared && person.principal === requester.principal;
   if (selector === "@operator") return !requester.shared && person.principal === parts.operator;
   if (!isGroup(selector) && (selector === person.principal || selector === person.as)) return true;
@@ -69,7 +73,10 @@ export async function standingOf(parts: DeskParts, question: Question, person: P
 /** Everybody who voted, as the directory sees them now: whoever lost the right meanwhile counts no more (A56.2). */
 export async function electorateOf(parts: DeskParts, question: Question, decisions: readonly Decision[]): Promise<Electorate> {
   const people = new Map<string, Standing>();
-  for (const { by, as } of decisions) people.set(by, await standingOf(parts, question, { principal: by, as }));
+  for (const { by, as } of decisions) {
+    const person = await personOf(parts, { principal: by, as });
+    if (person.principal === by) people.set(by, await standingOf(parts, question, person));
+  }
   return people;
 }
 
