@@ -32,7 +32,7 @@ export function refuseEnded({ card }: Presented): void {
 }
 
 /** Watches one request until it is no longer pending. */
-async function ending(host: DeskHost, id: string, signal: AbortSignal): Promise<string | undefined> {
+export async function ending(host: DeskHost, id: string, signal: AbortSignal): Promise<string | undefined> {
   const look = async (): Promise<string | undefined> => {
     const found = await host.approvals.card(id, host.as);
     if (found === undefined || "ambiguous" in found) return "This question is closed.";

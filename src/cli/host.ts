@@ -10,6 +10,7 @@ import {
   type Policy,
   type Runtime,
   type Store,
+  type Surroundings,
 } from "../core/index.ts";
 import { terminalChannel } from "../channels/terminal/index.ts";
 import { fileKeys, nodeRuntime } from "../runtime/node/index.ts";
@@ -45,8 +46,9 @@ interface Seams {
  * What a desk on this data folder stands on. The store is looked at once, so that a file that cannot be used is said now
  * and not at the first call.
  */
-async function seamsOf(place: Place, log: Log): Promise<Seams> {
-  const runtime = nodeRuntime({ keys: fileKeys(place.key), log });
+async function seamsOf(place: Place, log: Log, surroundings?: (plain: Surroundings) => Surroundings): Promise<Seams> {
+  const plain = nodeRuntime({ keys: fileKeys(place.key), log });
+  const runtime = surroundings === undefined ? plain : { ...plain, surroundings: surroundings(plain.surroundings) };
   const store = sqliteStore({ path: place.store, clock: runtime.clock });
   try {
     await store.row("kill", "all");
@@ -82,7 +84,7 @@ export const nothingHere = (place: Place): CommandFault =>
 export async function withDesk<T>(options: DeskOptions, use: (host: DeskHost) => Promise<T>): Promise<T> {
   const place = placeOf(options.data);
   if (options.make !== true && !isFurnished(place)) throw nothingHere(place);
-  const { runtime, store } = await seamsOf(place, stderrLog(options));
+  const { runtime, store } = await seamsOf(place, stderrLog({ quiet: options.quiet, errorsOnly: true }));
   const as = commandLine();
   const desk = localDesk({
     runtime,
@@ -107,6 +109,8 @@ export interface GateHostOptions {
   readonly terminal: boolean;
   /** Is a listing (`holdpoint pending`, `approve`) somebody to ask? */
   readonly listing: boolean;
+  /** What calls are bound to, where that is more than files and folders. */
+  readonly surroundings?: (plain: Surroundings) => Surroundings;
 }
 
 export interface HostedGate {
@@ -128,7 +132,7 @@ async function channelsOf(options: GateHostOptions): Promise<{ channels: readonl
 
 /** A gate in this process, in front of what the process relays or runs, with a desk of its own on the data folder. */
 export async function hostGate(options: GateHostOptions): Promise<HostedGate> {
-  const { runtime, store } = await seamsOf(options.place, options.log);
+  const { runtime, store } = await seamsOf(options.place, options.log, options.surroundings);
   const { channels, asksHere } = await channelsOf(options);
   const gate = makeGate(
     {

@@ -33,9 +33,9 @@ const WITH_VALUE: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** Files and folders that many servers have. */
+/** Files, folders and packages that many servers have: what they are in says more. */
 const ANONYMOUS: ReadonlySet<string> = new Set(
-  "index main server app cli run start dist build lib src bin out esm cjs __main__".split(" "),
+  "index main server mcp mcp-server app cli run start dist build lib src bin out esm cjs __main__".split(" "),
 );
 const AFFIXES = /^(?:mcp[-_]server[-_]|server[-_]|mcp[-_])|(?:[-_]mcp[-_]server|[-_]mcp|[-_]server)$/giu;
 

@@ -178,7 +178,7 @@ export class Client {
     });
     createInterface({ input: this.#child.stdout }).on("line", (line) => {
       const message = JSON.parse(line) as Record<string, unknown>;
-      this.#answers.get(Number(message["id"]))?.(message);
+      this.#answers.get(Number(message.id))?.(message);
     });
     this.ended = new Promise((resolve) => this.#child.once("close", resolve));
   }
@@ -202,7 +202,7 @@ export class Client {
   }
 
   async call(name: string, args: object): Promise<Result> {
-    return (await this.ask("tools/call", { name, arguments: args }).answer)["result"] as Result;
+    return (await this.ask("tools/call", { name, arguments: args }).answer).result as Result;
   }
 
   end(): Promise<number | null> {
@@ -228,7 +228,7 @@ export class Terminal {
   #over = false;
 
   constructor(args: readonly string[], { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }) {
-    this.#status = env["STATUS"] ?? "";
+    this.#status = env.STATUS ?? "";
     const plain = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
     this.#pty = spawnPty("/bin/sh", ["-c", LEADER, "sh", ...args], { cols: 120, rows: 50, cwd, env: plain });
     this.#pty.onData((text) => {

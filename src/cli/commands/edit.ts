@@ -1,0 +1,113 @@
+import type { Decided } from "../../core/approving.ts";
+import { type Card, cardText, localeOf, maskSecrets, type Presented } from "../../core/index.ts";
+import { askAtTerminal, forTerminal, refuseBelowAgents, terminalLimit, terminalOf } from "../ask.ts";
+import { type Answering, ending, refuseEnded, report, requestByDigest } from "../deciding.ts";
+import { type Edited, editInEditor, type EditorAnswer, readEdited, readEditedFile, withoutMasks } from "../edited.ts";
+import { CommandFault, usage } from "../exit-codes.ts";
+import { withDesk } from "../host.ts";
+import { output } from "../output.ts";
+import { readPolicy } from "../policy-file.ts";
+import { requestNamed } from "../requests.ts";
+import { type Common, GROUPS, type Verb, verb } from "../verb.ts";
+
+interface Options extends Common {
+  readonly arguments?: string;
+  readonly file?: string;
+  readonly digest?: string;
+  readonly policy?: string;
+}
+
+function given(options: Options): Edited | undefined {
+  if (options.arguments !== undefined && options.file !== undefined) throw usage("say one of --arguments and --file");
+  if (options.arguments !== undefined) return readEdited(options.arguments, "--arguments");
+  return options.file === undefined ? undefined : readEditedFile(options.file);
+}
+
+/** The real arguments behind a card's masks, which only the desk's own store has. */
+async function realArguments(card: Card, { host }: Answering) {
+  return (await host.store.read(card.id))?.payload?.arguments ?? {};
+}
+
+function sendEdit(
+  { card, view }: Presented,
+  edit: { readonly edited: Edited; readonly reason?: string },
+  { host }: Answering,
+): Promise<Decided> {
+  const words = edit.reason === undefined ? {} : { reason: edit.reason };
+  return host.approvals.edit(card.id, { arguments: edit.edited, digest: card.digest, view, ...words }, host.as);
+}
+
+/** The card as it would be with the edit: what is approved by its code is what was written. */
+function editedCard(presented: Presented, edited: Exclude<Edited, null | false>): Presented {
+  const { shown: args, masked } = maskSecrets(edited);
+  const card = { ...presented.card, arguments: args, editable: [], masked };
+  const locale = localeOf(process.env.LC_ALL ?? process.env.LANG);
+  const shown = cardText(card, { locale, limit: terminalLimit, heading: "You changed the call. Run it like this?" });
+  return { card, text: shown.text, complete: shown.complete && presented.complete, view: presented.view };
+}
+
+async function editAtTerminal(id: string, options: Options, answering: Answering): Promise<number> {
+  refuseBelowAgents(answering.command);
+  const device = terminalOf(answering.command);
+  const { host, out } = answering;
+  const presented = await requestNamed(id, { approvals: host.approvals, as: host.as, render: forTerminal });
+  refuseEnded(presented);
+  const { card } = presented;
+  if (card.editable.length === 0) throw new CommandFault(`nothing of ${card.id} may be changed; approve or reject it as it is`);
+  const ready = given(options);
+  const fromEditor: EditorAnswer | undefined = ready === undefined ? editInEditor(card) : undefined;
+  const edited = withoutMasks(ready ?? fromEditor?.edited ?? null, card, await realArguments(card, answering));
+  if (edited === null || edited === false) return report(out, card, await sendEdit(presented, { edited }, answering));
+  const asked = await askAtTerminal({
+    device,
+    runtime: host.runtime,
+    presented: editedCard(presented, edited),
+    decide: ({ verdict, reason }) =>
+      verdict === "approve"
+        ? sendEdit(presented, { edited }, answering)
+        : sendEdit(presented, { edited: null, ...(reason === undefined ? {} : { reason }) }, answering),
+    seen: async () => undefined,
+    over: (signal) => ending(host, card.id, signal),
+  });
+  const kept = fromEditor === undefined ? "" : `. Your text is kept: holdpoint edit ${card.id} --file ${fromEditor.path}`;
+  if (asked === undefined) throw new CommandFault(`nothing was decided; ${card.id} still waits${kept}`);
+  if ("ended" in asked) throw new CommandFault(`${asked.ended} Nothing was decided here [late]${kept}`);
+  if (asked.decided.counted) fromEditor?.discard();
+  else if (kept !== "") out.note(kept.slice(2));
+  return report(out, card, asked.decided);
+}
+
+async function editByDigest(id: string, options: Options, answering: Answering): Promise<number> {
+  const ready = given(options);
+  if (ready === undefined) throw usage("holdpoint edit --json needs --arguments or --file");
+  const presented = await requestByDigest(id, options.digest, answering);
+  const edited = withoutMasks(ready, presented.card, await realArguments(presented.card, answering));
+  return report(answering.out, presented.card, await sendEdit(presented, { edited }, answering));
+}
+
+export const edit: Verb = (program, does) => {
+  verb(program, {
+    name: "edit",
+    says: "changes the arguments of a call before it runs, and lets the changed call run once you type its code",
+    group: GROUPS.decide,
+    example: ["holdpoint edit 0193e6a0", `holdpoint edit 0193e6a0 --arguments '{"path":"/srv/notes/b.txt"}'`],
+    more: "Opens $EDITOR on the arguments. The changed call is checked as the agent's own was, and the agent is told.",
+  })
+    .argument("<id>", "the request, or the beginning of its id where that fits one only")
+    .option("--arguments <json>", "the whole arguments, in place of the editor; null refuses")
+    .option("--file <file>", "a file with the whole arguments; - is standard input")
+    .option("--digest <digest>", "with --json: the digest that show printed; another one decides nothing")
+    .option("--policy <file>", "the policy whose groups of approvers and denials count")
+    .action(
+      does(async (id: string, options: Options) => {
+        const out = output(options);
+        const policy = options.policy === undefined ? undefined : readPolicy(options.policy);
+        return withDesk({ ...options, policy }, (host) => {
+          const answering = { host, out, command: "holdpoint edit" };
+          return out.json || options.digest !== undefined
+            ? editByDigest(id, options, answering)
+            : editAtTerminal(id, options, answering);
+        });
+      }),
+    );
+};
