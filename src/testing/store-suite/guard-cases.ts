@@ -143,23 +143,31 @@ const races: readonly StoreCase[] = [
     },
   },
   {
-    name: "keeps commits of one turn apart: those that fit succeed beside those that do not",
+    name: "keeps commits of one turn apart: those that fit succeed beside those that do not, of which nothing stays",
     run: async (desk) => {
-      const taken = await desk.create();
+      await desk.put("window", "w", { uses: 0 });
       const good = Array.from({ length: 25 }, () => desk.creation(desk.request()));
-      const bad = good.map((_, n) => ({
-        ...desk.creation(desk.request({ id: taken.id })),
-        key: `bad ${n}`,
-        rows: [{ kind: "token", key: `t${n}`, expect: null, next: {} }] as const,
-      }));
+      // Each fits until its very last part.
+      const spend = { kind: "window", key: "w", expect: 7, next: { uses: 1 } } as const;
+      const bad = good.map((_, n) => {
+        const change = desk.creation(desk.request());
+        return { ...change, rows: [...change.rows, { kind: "token", key: `t${n}`, expect: null, next: {} } as const, spend] };
+      });
       const mixed = good.flatMap((change, n) => [change, bad[n] ?? change]);
       const results = await Promise.all(mixed.map((change) => desk.store.commit(change)));
       assert.deepEqual(
         outcomes(results),
         mixed.map((_, n) => (n % 2 === 0 ? "ok" : "conflict")),
       );
-      assert.equal((await all(desk.store.find({}))).length, 26);
+      const listed = (await all(desk.store.find({}))).map(({ record }) => record.id);
+      assert.deepEqual(
+        listed,
+        good.map(({ records }) => records[0]?.id),
+      );
       assert.deepEqual(await all(desk.store.rows({ kind: "token" })), []);
+      for (const { entries } of bad) assert.deepEqual(await all(desk.store.journal(entries[0]?.stream ?? "")), []);
+      const again = bad.map((change) => desk.store.commit({ ...change, rows: change.rows.slice(0, 2) }));
+      assert.equal(count(await Promise.all(again), "ok"), 25);
     },
   },
   {

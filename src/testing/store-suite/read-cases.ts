@@ -98,6 +98,7 @@ const lists: readonly StoreCase[] = [
       assert.deepEqual(await list("a/"), ["a/", "a/1", "a/2"]);
       await desk.must(desk.row("delivery", "a/1", { expect: 1, next: null }));
       await desk.put("delivery", "a/0", {});
+      await desk.put("delivery", "a/2", { again: true });
       assert.deepEqual(await list("a/"), ["a/", "a/0", "a/2"]);
       assert.deepEqual(await list("a%"), ["a%"]);
       assert.deepEqual(await list("zz"), []);

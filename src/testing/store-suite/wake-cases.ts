@@ -49,6 +49,11 @@ const leases: readonly StoreCase[] = [
       await due("now", null);
       await desk.clock.advance(5000);
       assert.deepEqual(keysOf(await desk.store.lease("delivery", "two", 9, 60_000)), ["later"]);
+      // Done and due again: nobody holds it any more.
+      await due("later", null);
+      await due("later", desk.at());
+      assert.deepEqual(keysOf(await desk.store.lease("delivery", "three", 9, 1000)), ["later"]);
+      await due("later", null);
       await desk.clock.advance(55_000);
       assert.deepEqual(keysOf(await desk.store.lease("delivery", "three", 9, 60_000)), ["b", "a"]);
     },
@@ -152,6 +157,12 @@ const watching: readonly StoreCase[] = [
       const listener = new Listener(other, "");
       const made = [];
       for (let n = 0; n < 100; n++) made.push((await desk.create()).id);
+      // Both in one turn: the one handle's news must not cover up the other's.
+      for (let n = 0; n < 20; n++) {
+        const pair = [desk.creation(desk.request()), desk.creation(desk.request())] as const;
+        await Promise.all([desk.store.commit(pair[0]), other.commit(pair[1])]);
+        for (const { records } of pair) made.push(records[0]?.id ?? "");
+      }
       await losesNothing(listener, made);
       const request = (await desk.stored(made[0] as string)).record;
       const answers = [desk.store, other, desk.store, other].map((store) =>
