@@ -4,7 +4,7 @@ import type { ApprovalRequest } from "../../core/index.ts";
  * The two parts that a record is stored in. True: a step of the request may change it. What is false is written once
  * and cannot be changed by any later commit, as a request is frozen when it is asked (P-18, I9).
  */
-export const CHANGES: { readonly [Name in keyof ApprovalRequest]-?: boolean } = {
+const CHANGES: { readonly [Name in keyof ApprovalRequest]-?: boolean } = {
   v: false,
   id: false,
   tenant: false,
