@@ -95,7 +95,7 @@ export async function cardOf(parts: DeskParts, stored: Stored): Promise<Card> {
     },
     statement: maskedOrNull(payload?.statement),
     notes: [...(payload?.notes ?? []), ...Object.values(payload?.reasons ?? {}).map((reason) => `a person wrote: ${reason}`)].map(
-      maskText,
+      (note) => maskText(note),
     ),
     flags: flagged(payload?.arguments ?? {}, payload, masked),
     asks: record.terms.clauses.map((_, index) => askOf(record, index, electorate)),
