@@ -183,7 +183,7 @@ class Writer implements Journal {
       entries,
       rows: change.rows ?? [],
       at,
-      key: runtime.ids.token(),
+      key: runtime.ids.request(),
       ...(before === undefined ? {} : { before }),
       ...(notBefore === undefined ? {} : { notBefore }),
       ...(unlessKilled === undefined ? {} : { unlessKilled }),
