@@ -21,8 +21,11 @@ export type Changed =
       readonly ok: false;
       readonly code: Extract<Moved, { ok: false }>["code"];
       readonly stored: Stored | undefined;
-      readonly why?: Extract<Written, { ok: false }>["why"];
     };
+
+/** Why the store did not make a change, as a code. */
+export const codeOfWritten = (why: Extract<Written, { ok: false }>["why"]): "killed" | "clock_skew" | "late" =>
+  why === "killed" || why === "clock_skew" ? why : "late";
 
 type Plan = (
   stored: Stored,
@@ -73,13 +76,7 @@ export async function change(parts: DeskParts, id: string, plan: Plan): Promise<
       parts.waiting.wake([id]);
       return { ok: true, record, stored: { ...stored, record } };
     }
-    if (written.why !== "conflict")
-      return {
-        ok: false,
-        code: written.why === "killed" ? "killed" : written.why === "clock_skew" ? "clock_skew" : "late",
-        stored,
-        why: written.why,
-      };
+    if (written.why !== "conflict") return { ok: false, code: codeOfWritten(written.why), stored };
   }
   throw new HoldpointError("store_unavailable", `request ${id} changes faster than it can be decided; nothing was released`);
 }

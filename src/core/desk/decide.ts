@@ -20,7 +20,7 @@ import { openWindow, rememberRejection } from "./remember.ts";
 const REASON_LENGTH = 2000;
 
 /** Who answers: the person behind the identity that the transport proved. */
-interface Answerer {
+export interface Answerer {
   readonly identity: Identity;
   readonly principal: string;
 }
@@ -87,9 +87,10 @@ export async function voteOn(
   };
 }
 
-const withReason = (payload: Payload | null, decision: Decision, reason: string | undefined): Payload | null =>
-  payload === null || reason === undefined || reason === ""
-    ? null
+/** The payload with a person's words of an answer; itself where they said nothing. */
+export const withReason = (payload: Payload, decision: Decision, reason: string | undefined): Payload =>
+  reason === undefined || reason === ""
+    ? payload
     : { ...payload, reasons: { ...payload.reasons, [decision.id]: reason.slice(0, REASON_LENGTH) } };
 
 async function payloadRows(
@@ -97,14 +98,15 @@ async function payloadRows(
   stored: Stored,
   change: { decision: Decision; reason: string | undefined },
 ): Promise<readonly RowChange[]> {
+  if (stored.payload === null) return [];
   const next = withReason(stored.payload, change.decision, change.reason);
-  if (next === null) return [];
+  if (next === stored.payload) return [];
   const row = await parts.store.row("payload", stored.record.id);
   return [payloadRow(next, row?.rev ?? null)];
 }
 
 /** What a yes or a no changes beside the request, in the same commit: windows, grants, memories. */
-async function consequences(
+export async function consequences(
   parts: DeskParts,
   next: ApprovalRequest,
   by: { principal: string; now: Instant; stored: Stored },
@@ -119,22 +121,6 @@ async function consequences(
   }
   const refusedByPerson = next.status === "rejected" || (next.status === "cancelled" && next.resolution?.reason === "revoked");
   return { rows: refusedByPerson ? await rememberRejection(parts, next, by.now) : [], node: [] };
-}
-
-/** An answer that came too late, or from someone it is not for, changes nothing and is recorded. */
-async function recordAttempt(
-  parts: DeskParts,
-  attempt: { id: string; code: Code; verdict: string; by: Answerer },
-): Promise<void> {
-  await parts.journal.write({
-    node: [
-      {
-        event: "attempt.refused",
-        actor: actorOf(attempt.by),
-        data: { request: attempt.id, code: attempt.code, verdict: attempt.verdict },
-      },
-    ],
-  });
 }
 
 const NOTES: Readonly<Partial<Record<Code, string>>> = {
@@ -154,6 +140,19 @@ const notCounted = (code: Code, record: ApprovalRequest | undefined): Decided =>
   code: code as AnswerCode,
   ...(NOTES[code] === undefined ? {} : { note: NOTES[code] }),
 });
+
+/** An answer that came too late, or from someone it is not for, changes nothing, is recorded, and is told so (P-04). */
+export async function notTaken(
+  parts: DeskParts,
+  attempt: { readonly id: string; readonly code: Code; readonly verdict: string; readonly by: Answerer },
+  record: ApprovalRequest | undefined,
+): Promise<Decided> {
+  const { id, code, verdict, by } = attempt;
+  await parts.journal.write({
+    node: [{ event: "attempt.refused", actor: actorOf(by), data: { request: id, code, verdict } }],
+  });
+  return notCounted(code, record);
+}
 
 /** A repeat of an answer that was counted finds its first result (A52): a double click is one vote. */
 function repeatOf(parts: DeskParts, record: ApprovalRequest, given: { answer: Answer; by: Answerer }): Decided | undefined {
@@ -210,18 +209,12 @@ export async function decide(parts: DeskParts, id: string, given: { answer: Answ
   if (answer.verdict !== "approve" && answer.verdict !== "reject") return notCounted("stale_view", undefined);
   const by = await answerer(parts, given.as);
   const stored = await parts.look(id);
-  if (stored === undefined) {
-    await recordAttempt(parts, { id, code: "not_found", verdict: answer.verdict, by });
-    return notCounted("not_found", undefined);
-  }
+  if (stored === undefined) return notTaken(parts, { id, code: "not_found", verdict: answer.verdict, by }, undefined);
   const repeat = repeatOf(parts, stored.record, { answer, by });
   if (repeat !== undefined) return repeat;
   await tickIfOverdue(parts, stored, await parts.store.now());
   const done = await answerOnce(parts, id, { answer, by });
-  if (!done.ok) {
-    await recordAttempt(parts, { id, code: done.code, verdict: answer.verdict, by });
-    return notCounted(done.code, done.stored?.record);
-  }
+  if (!done.ok) return notTaken(parts, { id, code: done.code, verdict: answer.verdict, by }, done.stored?.record);
   const { record } = done;
   parts.settled(record);
   return { found: true, status: record.status, counted: true, id: record.id };

@@ -1,23 +1,26 @@
-import { firstForbidden } from "../editable.ts";
-import type { AnswerCode, RefusalCode } from "../errors.ts";
+import { differences, firstForbidden } from "../editable.ts";
+import { type AnswerCode, bug, type Code, HoldpointError, type RefusalCode } from "../errors.ts";
+import { objection, overdue } from "../guards.ts";
 import { type Instant, msOf } from "../instant.ts";
 import { copyJson, sameJson } from "../json.ts";
 import { JsonFault, type JsonObject, type JsonValue } from "../json-value.ts";
+import { maskSecrets } from "../mask.ts";
 import { formatPointer, isWithin } from "../pointer.ts";
+import type { PolicySnapshot } from "../policy.ts";
 import type { Decided, EditAnswer, Identity } from "../ports/approvals.ts";
 import type { Hold, Revalidated } from "../ports/desk.ts";
+import type { SchemaFault } from "../ports/runtime.ts";
 import type { Stored } from "../ports/store.ts";
 import { callKeyOf } from "../request-hash.ts";
-import type { ApprovalRequest, Payload } from "../request.ts";
+import type { ApprovalRequest } from "../request.ts";
 import { denyOf } from "../rule.ts";
-import { transition } from "../transition.ts";
-import { objection } from "../guards.ts";
+import { type Draft, transition } from "../transition.ts";
 import { joinedTerms, type Opened, opened, payloadRow } from "./ask.ts";
-import { actorOf, answerer, decide, voteOn } from "./decide.ts";
+import { codeOfWritten } from "./change.ts";
+import { actorOf, answerer, type Answerer, consequences, decide, notTaken, voteOn, withReason } from "./decide.ts";
 import { electorateOf } from "./people.ts";
-import { type DeskParts, MOST_EDITS } from "./parts.ts";
+import { type DeskParts, MOST_EDITS, MOST_RACES } from "./parts.ts";
 import { wordsFor } from "./present.ts";
-import { maskSecrets } from "../mask.ts";
 
 interface Fault {
   readonly code: RefusalCode | AnswerCode;
@@ -57,18 +60,12 @@ function forbidden(record: ApprovalRequest, before: JsonObject, after: JsonObjec
   const pointer = firstForbidden(before, after, record.terms.editable);
   if (pointer !== undefined)
     return { code: "invalid_edit", note: `${pointer === "" ? "the arguments" : pointer} may not be changed` };
-  const secret = record.call.secrets.find(
-    (held) => firstForbidden(before, after, []) !== undefined && changedUnder(before, after, held),
-  );
+  const changed = differences(before, after);
+  const secret = record.call.secrets.find((held) => changed.some((one) => isWithin(one, held) || isWithin(held, one)));
   return secret === undefined
     ? undefined
     : { code: "invalid_edit", note: `${secret} is a secret and cannot be edited on a card` };
 }
-
-const changedUnder = (before: JsonObject, after: JsonObject, pointer: string): boolean => {
-  const key = firstForbidden(before, after, []);
-  return key !== undefined && (isWithin(key, pointer) || isWithin(pointer, key));
-};
 
 /** Judged where the gate's own checks are not at hand: by the stored schema and this desk's policy; the gate looks again before it runs. */
 async function judgedFromAfar(parts: DeskParts, stored: Stored, args: JsonObject): Promise<Revalidated> {
@@ -84,10 +81,26 @@ async function judgedFromAfar(parts: DeskParts, stored: Stored, args: JsonObject
   const key = schema === null ? retyped(payload?.arguments ?? {}, args) : undefined;
   if (key !== undefined)
     return { ok: false, code: "invalid_arguments", pointer: formatPointer([key]), problem: "must keep its type" };
-  const faults = schema === null ? [] : await parts.runtime.schemas.check(schema, args);
-  const first = faults[0];
+  const first = schema === null ? undefined : await schemaFault(parts, schema, args);
+  if (first !== undefined && "code" in first) return { ok: false, pointer: "", ...first };
   if (first !== undefined) return { ok: false, code: "invalid_arguments", pointer: first.pointer, problem: first.problem };
   return { ok: true, arguments: args, holds: [], denied: undefined, bindings: record.bindings };
+}
+
+/** A schema that throws is a fault of its own, answered like any other (P-15). */
+async function schemaFault(
+  parts: DeskParts,
+  schema: JsonObject,
+  args: JsonObject,
+): Promise<SchemaFault | { readonly code: "policy_error"; readonly problem: string } | undefined> {
+  try {
+    return (await parts.runtime.schemas.check(schema, args))[0];
+  } catch (thrown) {
+    parts.runtime.log.error("an edit could not be checked", {
+      problem: thrown instanceof Error ? thrown.message : "not an error",
+    });
+    return { code: "policy_error", problem: "could not be checked against the tool's schema" };
+  }
 }
 
 async function accept(parts: DeskParts, stored: Stored, args: JsonObject): Promise<Accepted | Fault> {
@@ -189,73 +202,76 @@ const refusedEdit = ({ code, note }: Fault, record: ApprovalRequest): Decided =>
   id: record.id,
 });
 
-type Answering = { readonly edit: EditAnswer & { readonly arguments: JsonObject }; readonly as: Identity };
+interface Editing {
+  readonly edit: EditAnswer & { readonly arguments: JsonObject };
+  readonly by: Answerer;
+  readonly accepted: Accepted;
+}
+
+/** The editor's yes: to what was on the card, which the guards of any approval must pass, and then to the successor. */
+async function votes(parts: DeskParts, record: ApprovalRequest, given: { edit: Editing; successor: Opened; now: Instant }) {
+  const { by, edit } = given.edit;
+  const common = { verdict: "approve" as const, key: undefined, by, now: given.now };
+  const old = await voteOn(parts, record, { ...common, digest: edit.digest, view: edit.view });
+  const next = given.successor.record;
+  const first = await voteOn(parts, next, { ...common, digest: next.digest, view: "" });
+  const asked = { clauses: next.terms.clauses, requester: record.requester };
+  return { old, first, electorate: await electorateOf(parts, asked, [first.decision]) };
+}
 
 /** One commit ends the old request and opens the successor with the editor's approval as its first vote. */
-async function replace(
-  parts: DeskParts,
-  stored: Stored,
-  given: Answering & { accepted: Accepted },
-): Promise<Decided | undefined> {
-  const by = await answerer(parts, given.as);
-  const now = await parts.store.now();
+async function replace(parts: DeskParts, stored: Stored, editing: Editing): Promise<Decided | undefined> {
   const { record } = stored;
-  const old = await voteOn(parts, record, {
-    verdict: "approve",
-    digest: given.edit.digest,
-    view: given.edit.view,
-    key: undefined,
-    by,
-    now,
-  });
-  const no = objection(parts.guards.approve, {
-    ...old.vote,
-    request: { ...record, decisions: record.decisions.filter((vote) => vote.by !== by.principal) },
-  });
-  if (no !== undefined) return refusedEdit({ code: no, note: "this edit was not taken" }, record);
-  const successor = successorOf(parts, stored, {
-    accepted: given.accepted,
-    now,
-    policy: () => parts.open.get(record.id)?.policy ?? parts.policy(),
-  });
+  const { by, edit } = editing;
+  const now = await parts.store.now();
+  const policy = (): PolicySnapshot => parts.open.get(record.id)?.policy ?? parts.policy();
+  const successor = successorOf(parts, stored, { accepted: editing.accepted, now, policy });
+  const { old, first, electorate } = await votes(parts, record, { edit: editing, successor, now });
+  const decisions = record.decisions.filter((vote) => vote.by !== by.principal);
+  const no = objection(parts.guards.approve, { ...old.vote, request: { ...record, decisions } });
+  const refused = (code: Code): Promise<Decided> => notTaken(parts, { id: record.id, code, verdict: "edit", by }, record);
+  if (no !== undefined) return refused(no);
   const ended = transition(record, { type: "supersede", successor: successor.record.id, by: actorOf(by), now }, parts.guards);
-  if (!ended.ok) return refusedEdit({ code: "late", note: "too late: this request was already decided or has ended" }, record);
-  const first = await voteOn(parts, successor.record, {
-    verdict: "approve",
-    digest: successor.record.digest,
-    view: "",
-    key: undefined,
-    by,
-    now,
-  });
-  const electorate = await electorateOf(parts, { clauses: successor.record.terms.clauses, requester: record.requester }, [
-    first.decision,
-  ]);
-  const approved = transition(
-    successor.record,
-    { type: "approve", vote: { ...first.vote, viewed: true }, decision: first.decision, electorate },
-    parts.guards,
-  );
-  const opening = {
-    event: "request.created" as const,
+  if (!ended.ok) return refused(ended.code);
+  const vote = { ...first.vote, viewed: true };
+  const approved = transition(successor.record, { type: "approve", vote, decision: first.decision, electorate }, parts.guards);
+  if (!approved.ok) return refused(approved.code);
+  const opening: Draft = {
+    event: "request.created",
     actor: actorOf(by),
     data: { digest: successor.record.digest, supersedes: record.id, decideBy: successor.record.decideBy },
   };
-  const next = approved.ok ? approved.next : successor.record;
-  const drafts = [opening, ...(approved.ok ? approved.drafts : [])];
+  const payload = withReason(successor.payload, first.decision, edit.reason);
+  const also = await consequences(parts, approved.next, { principal: by.principal, now, stored });
   const written = await parts.journal.write({
     records: [
       { before: record, next: ended.next, drafts: ended.drafts },
-      { before: null, next, drafts },
+      { before: null, next: approved.next, drafts: [opening, ...approved.drafts] },
     ],
-    rows: [payloadRow(successor.payload, null)],
+    rows: [payloadRow(payload, null), ...also.rows],
+    node: also.node,
     before: record.decideBy,
   });
-  if (!written.ok)
-    return written.why === "conflict" ? undefined : refusedEdit({ code: "late", note: "too late: nothing changed" }, record);
-  const stands = { record: written.records[1] ?? next, payload: successor.payload as Payload };
-  parts.succeeded(record.id, stands);
-  return { found: true, status: stands.record.status, counted: true, id: stands.record.id };
+  if (!written.ok) return written.why === "conflict" ? undefined : refused(codeOfWritten(written.why));
+  const next = written.records[1] ?? bug("an edit was stored without its successor");
+  parts.succeeded(record.id, { record: next, payload });
+  return { found: true, status: next.status, counted: true, id: next.id };
+}
+
+/** An edit of a pending request, against what it is now. `undefined`: it changed meanwhile. */
+async function editOnce(
+  parts: DeskParts,
+  stored: Stored,
+  given: { edit: EditAnswer & { arguments: JsonObject }; by: Answerer },
+): Promise<Decided | undefined> {
+  if ((await chainLength(parts, stored.record.root)) >= MOST_EDITS)
+    return refusedEdit(
+      { code: "limit", note: `this call was edited ${MOST_EDITS} times; approve or reject it as it is` },
+      stored.record,
+    );
+  const accepted = await accept(parts, stored, given.edit.arguments);
+  if (isFault(accepted)) return refusedEdit(accepted, stored.record);
+  return replace(parts, stored, { ...given, accepted });
 }
 
 /**
@@ -268,21 +284,23 @@ export async function edit(parts: DeskParts, id: string, given: { edit: EditAnsw
   if (given.edit.arguments === null || given.edit.arguments === false)
     return decide(parts, id, { answer: { verdict: "reject", digest, view, ...words }, as: given.as });
   const args = readArguments(given.edit.arguments);
-  for (;;) {
-    const stored = await parts.look(id);
-    if (stored === undefined || stored.record.status !== "pending")
-      return decide(parts, id, { answer: { verdict: "approve", digest, view, ...words }, as: given.as });
+  const by = await answerer(parts, given.as);
+  for (let race = 0; race < MOST_RACES; race++) {
+    const stored = await current(parts, id);
+    if (stored?.record.status !== "pending")
+      return notTaken(parts, { id, code: stored === undefined ? "not_found" : "late", verdict: "edit", by }, stored?.record);
     if (isFault(args)) return refusedEdit(args, stored.record);
     if (stored.payload !== null && sameJson(stored.payload.arguments, args))
       return decide(parts, id, { answer: { verdict: "approve", digest, view, ...words }, as: given.as });
-    if ((await chainLength(parts, stored.record.root)) >= MOST_EDITS)
-      return refusedEdit(
-        { code: "limit", note: `this call was edited ${MOST_EDITS} times; approve or reject it as it is` },
-        stored.record,
-      );
-    const accepted = await accept(parts, stored, args);
-    if (isFault(accepted)) return refusedEdit(accepted, stored.record);
-    const done = await replace(parts, stored, { edit: { ...given.edit, arguments: args }, as: given.as, accepted });
+    const done = await editOnce(parts, stored, { edit: { ...given.edit, arguments: args }, by });
     if (done !== undefined) return done;
   }
+  throw new HoldpointError("store_unavailable", `request ${id} changes faster than it can be edited; nothing was released`);
+}
+
+async function current(parts: DeskParts, id: string): Promise<Stored | undefined> {
+  const stored = await parts.look(id);
+  if (stored === undefined || overdue(stored.record, await parts.store.now()) === undefined) return stored;
+  await parts.expire(id);
+  return parts.look(id);
 }
