@@ -65,16 +65,19 @@ cases() {
   for file in "$@"; do npm run --silent cases -- "$file" | tee "$RESULTS/cases-$(basename "$file").txt" || return 1; done
 }
 
+examples() { npm run --silent examples | tee "$RESULTS/examples.txt"; }
+
 step peers peers
 step typecheck npm run --silent typecheck
 step lint npm run --silent lint
 step boundaries npm run --silent boundaries
 step dead-code npm run --silent dead-code
 step build npm run --silent build
+step examples examples
 step package npm run --silent package
 step unit tests unit --coverage
 step e2e tests e2e --config test/e2e/vitest.config.ts
 step model npm run --silent model
 # Enable each of these with the part it runs:
 # step cases cases test/cases/decisions.jsonl test/cases/attacks.jsonl
-# step demo node bin/holdpoint.js demo --auto
+step demo node bin/holdpoint.js demo --auto
