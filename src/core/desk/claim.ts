@@ -1,4 +1,4 @@
-import type { RefusalCode } from "../errors.ts";
+import { REFUSAL_CODES, type RefusalCode } from "../errors.ts";
 import { type Hash, hashOf } from "../hash.ts";
 import { type Instant, plus } from "../instant.ts";
 import { canonicalize, sameJson } from "../json.ts";
@@ -98,7 +98,8 @@ async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): P
   });
   if (!done.ok) {
     if (done.code === "expired" || done.code === "late") await parts.expire(id);
-    return refuse(parts, await parts.look(id), { code: done.code as RefusalCode });
+    const code = REFUSAL_CODES.find((known) => known === done.code) ?? "expired";
+    return refuse(parts, await parts.look(id), { code });
   }
   const { claim, digest } = done.record;
   return { ok: true, token, fence: claim?.fence ?? 0, digest, until: claim?.until ?? done.record.createdAt };

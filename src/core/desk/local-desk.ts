@@ -18,6 +18,7 @@ import type { AbortLike, Requester } from "../tool-call.ts";
 import { requesterRecord } from "../request-hash.ts";
 import { localApprovals } from "./approvals.ts";
 import { joinedTerms } from "./ask.ts";
+import { carefulStore } from "./careful-store.ts";
 import { change } from "./change.ts";
 import { due, expire } from "./deadline.ts";
 import { othersCould } from "./delivery-plan.ts";
@@ -86,7 +87,8 @@ class Local implements LocalDesk {
   #started: Promise<void> | undefined;
 
   constructor(options: LocalDeskOptions) {
-    const { runtime, store } = options;
+    const { runtime } = options;
+    const store = carefulStore(options.store);
     this.#options = options;
     this.#policy = options.policy;
     this.events = eventStream(runtime.log);
