@@ -3,10 +3,9 @@ import type { JsonValue } from "../json-value.ts";
 import type { Approvals, Decided, Identity, Remembered } from "../ports/approvals.ts";
 import type { KillScope, Row } from "../ports/store.ts";
 import { hashOf } from "../hash.ts";
-import { holdOf } from "../hold.ts";
 import { requesterRecord } from "../request-hash.ts";
 import type { ApprovalRequest } from "../request.ts";
-import { joinedTerms, opened, payloadRow } from "./ask.ts";
+import { authorityHold, joinedTerms, opened, payloadRow } from "./ask.ts";
 import { change } from "./change.ts";
 import { actorOf, answerer, decide } from "./decide.ts";
 import { edit } from "./edit.ts";
@@ -111,7 +110,6 @@ async function askToSwitchOff(parts: DeskParts, scope: KillScope, as: Identity):
     server: null,
     tool: { name: "holdpoint/kill", input: null, version: null },
   });
-  const hold = { ...holdOf("change", {}, { exemptible: false, message: undefined }) };
   const policy = parts.policy();
   const question = {
     kind: "change" as const,
@@ -124,7 +122,9 @@ async function askToSwitchOff(parts: DeskParts, scope: KillScope, as: Identity):
       arguments: { kill: scope, on: false },
       secrets: [],
     },
-    terms: joinedTerms(parts, { editable: [], wait: "block", deadline: undefined, policy, channels: [] }, [hold]),
+    terms: joinedTerms(parts, { editable: [], wait: "block", deadline: undefined, policy, channels: [] }, [
+      authorityHold("change"),
+    ]),
   };
   const requester = requesterRecord({ principal: by.principal });
   const { record, payload } = opened(parts, question, {

@@ -1,6 +1,7 @@
 import { EVERYTHING, commonPart } from "../editable.ts";
 import type { Hash } from "../hash.ts";
 import { hashOf } from "../hash.ts";
+import { holdOf } from "../hold.ts";
 import { type Instant, plus } from "../instant.ts";
 import type { JsonObject } from "../json-value.ts";
 import { maskSecrets } from "../mask.ts";
@@ -35,8 +36,18 @@ const smallest = (numbers: readonly (number | undefined)[]): number | undefined 
 };
 
 /** A clause nobody graded wants what the desk's configuration can prove, no more: else nobody could ever meet it. */
-const graded = (parts: DeskParts, hold: Hold): Clause =>
+export const graded = (parts: DeskParts, hold: Hold): Clause =>
   hold.graded || suffices(parts.reachable, hold.clause.assurance) ? hold.clause : { ...hold.clause, assurance: "local" };
+
+/** Grants and changes of authority want an account, where the desk's configuration can prove one (design, section 11). */
+export const authorityHold = (by: "grant" | "change"): Hold => ({
+  ...holdOf(by, { assurance: "account" }, { exemptible: false, message: undefined }),
+  graded: false,
+});
+
+/** What a clause demands, whoever demands it: two clauses with one hash are one. */
+export const clauseHash = (parts: DeskParts, clause: Clause): Hash =>
+  hashOf(parts.runtime.crypto, { type: "holdpoint/clause/v1", clause: { ...clause, by: "" } });
 
 /** All requirements joined: every clause once, the shorter of each time, the common part of what may be edited. */
 export function joinedTerms(
@@ -47,7 +58,7 @@ export function joinedTerms(
   const clauses = new Map(
     holds.map((hold) => {
       const clause = graded(parts, hold);
-      return [hashOf(parts.runtime.crypto, { type: "holdpoint/clause/v1", clause: { ...clause, by: "" } }), clause];
+      return [clauseHash(parts, clause), clause];
     }),
   );
   const natural = smallest(

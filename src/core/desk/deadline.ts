@@ -3,7 +3,7 @@ import { instant } from "../instant.ts";
 import { change } from "./change.ts";
 import { look } from "./look.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
-import { countRefusal } from "./remember.ts";
+import { countRefusal, toolOf } from "./remember.ts";
 
 /** Was it ever in front of anybody? What is only offered stands in a list that nobody need have opened. */
 async function wasShown(parts: DeskParts, id: string): Promise<boolean> {
@@ -20,7 +20,7 @@ export async function expire(parts: DeskParts, id: string): Promise<boolean> {
   const done = await change(parts, id, async (stored, now) => ({
     event: { type: "tick", now, shown },
     beside: async () => ({
-      rows: await countRefusal(parts, stored.record.requester, stored.record.call.tool.name),
+      rows: await countRefusal(parts, stored.record.requester, toolOf(stored)),
       notBefore: stored.record.runBy ?? stored.record.decideBy,
     }),
   }));

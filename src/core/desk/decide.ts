@@ -109,18 +109,18 @@ async function payloadRows(
 export async function consequences(
   parts: DeskParts,
   next: ApprovalRequest,
-  by: { principal: string; now: Instant; stored: Stored },
+  given: { by: Answerer; now: Instant; payload: Payload | null },
 ): Promise<{ rows: readonly RowChange[]; node: readonly NodeDraft[] }> {
-  if (next.status === "succeeded") return effectOf(parts, { ...by.stored, record: next }, { author: by, now: by.now });
+  const { by, now, payload } = given;
+  if (next.status === "succeeded") return effectOf(parts, { record: next, payload }, { author: by, now });
   if (next.status === "approved") {
-    const rows = await openWindow(parts, next, { by: by.principal, now: by.now });
-    return {
-      rows,
-      node: rows.map(() => ({ event: "window.opened", actor: null, data: { request: next.id, tool: next.call.tool.name } })),
-    };
+    const rows = await openWindow(parts, next, { by: by.principal, now });
+    const data = { request: next.id, tool: next.call.tool.name };
+    return { rows, node: rows.map(() => ({ event: "window.opened", actor: actorOf(by), data })) };
   }
   const refusedByPerson = next.status === "rejected" || (next.status === "cancelled" && next.resolution?.reason === "revoked");
-  return { rows: refusedByPerson ? await rememberRejection(parts, next, by.now) : [], node: [] };
+  if (!refusedByPerson) return { rows: [], node: [] };
+  return rememberRejection(parts, { record: next, payload }, { actor: actorOf(by), now });
 }
 
 const NOTES: Readonly<Partial<Record<Code, string>>> = {
@@ -195,7 +195,7 @@ async function answerOnce(parts: DeskParts, id: string, given: { answer: Answer;
       event: eventOf(answer, { vote, decision, electorate }),
       further: (next) => stepsOf(parts, next, { electorate, payload: stored.payload, now }),
       beside: async (next) => {
-        const also = await consequences(parts, next, { principal: by.principal, now, stored });
+        const also = await consequences(parts, next, { by, now, payload: stored.payload });
         const rows = [...also.rows, ...(await payloadRows(parts, stored, { decision, reason: answer.reason }))];
         return { rows, node: also.node, ...(record.status === "pending" ? { before: record.decideBy } : {}) };
       },

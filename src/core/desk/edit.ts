@@ -15,7 +15,7 @@ import { callKeyOf } from "../request-hash.ts";
 import type { ApprovalRequest } from "../request.ts";
 import { denyOf } from "../rule.ts";
 import { type Draft, transition } from "../transition.ts";
-import { joinedTerms, type Opened, opened, payloadRow } from "./ask.ts";
+import { clauseHash, joinedTerms, type Opened, opened, payloadRow } from "./ask.ts";
 import { codeOfWritten } from "./change.ts";
 import { actorOf, answerer, type Answerer, consequences, decide, notTaken, voteOn, withReason } from "./decide.ts";
 import { electorateOf } from "./people.ts";
@@ -140,11 +140,8 @@ function successorOf(
     { editable: record.terms.editable, wait: "block", deadline: undefined, policy: edit.policy(), channels: [] },
     accepted.holds,
   );
-  const known = new Set(record.terms.clauses.map((clause) => JSON.stringify({ ...clause, by: "" })));
-  const clauses = [
-    ...record.terms.clauses,
-    ...added.clauses.filter((clause) => !known.has(JSON.stringify({ ...clause, by: "" }))),
-  ];
+  const known = new Set(record.terms.clauses.map((clause) => clauseHash(parts, clause)));
+  const clauses = [...record.terms.clauses, ...added.clauses.filter((clause) => !known.has(clauseHash(parts, clause)))];
   const terms = {
     ...record.terms,
     clauses,
@@ -242,7 +239,7 @@ async function replace(parts: DeskParts, stored: Stored, editing: Editing): Prom
     data: { digest: successor.record.digest, supersedes: record.id, decideBy: successor.record.decideBy },
   };
   const payload = withReason(successor.payload, first.decision, edit.reason);
-  const also = await consequences(parts, approved.next, { principal: by.principal, now, stored });
+  const also = await consequences(parts, approved.next, { by, now, payload });
   const written = await parts.journal.write({
     records: [
       { before: record, next: ended.next, drafts: ended.drafts },

@@ -3,9 +3,12 @@ import type { Prerequisite } from "../grant.ts";
 import { type Instant, plus } from "../instant.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { Hold } from "../ports/desk.ts";
-import type { Row, RowChange, RowKind } from "../ports/store.ts";
+import type { Actor } from "../journal.ts";
+import type { Row, RowChange, RowKind, Stored } from "../ports/store.ts";
 import type { ApprovalRequest, RequesterRecord } from "../request.ts";
 import type { RefusalCode } from "../errors.ts";
+import { clauseHash, graded } from "./ask.ts";
+import type { NodeDraft } from "./journal-writer.ts";
 import { type DeskParts, MOST_REFUSALS, TIMES } from "./parts.ts";
 
 /** Keys are hashes of whole objects: joined text would let two different memories share one key (BR-187). */
@@ -69,42 +72,63 @@ export async function endStreak(parts: DeskParts, who: Who, tool: string): Promi
   return row === undefined ? [] : [put("streak", key, { row, next: null })];
 }
 
+/** The tool that a request is about: a grant is asked for one, and refused as one of its refusals. */
+export const toolOf = ({ record, payload }: Stored): string =>
+  record.kind === "grant" && typeof payload?.arguments.tool === "string" ? payload.arguments.tool : record.call.tool.name;
+
+interface Remembered {
+  readonly rows: readonly RowChange[];
+  readonly node: readonly NodeDraft[];
+}
+
 /**
  * A person said no: remembered for this run, or for a while where there is none; no window answers this call any more.
  * After an edit the call that the agent made is remembered too: it is the one that comes back.
  */
-export async function rememberRejection(parts: DeskParts, record: ApprovalRequest, now: Instant): Promise<readonly RowChange[]> {
+export async function rememberRejection(
+  parts: DeskParts,
+  stored: Stored,
+  by: { actor: Actor; now: Instant },
+): Promise<Remembered> {
+  const { record } = stored;
   const asked = record.root === record.id ? undefined : await parts.look(record.root);
   const keys = new Set([record.callKey, asked?.record.callKey ?? record.callKey]);
-  const changes = await Promise.all([...keys].map((callKey) => refuseAgain(parts, record, { callKey, now })));
-  return [...changes.flat(), ...(await countRefusal(parts, record.requester, record.call.tool.name))];
+  const changes = await Promise.all([...keys].map((callKey) => refuseAgain(parts, stored, { callKey, ...by })));
+  return {
+    rows: [...changes.flatMap(({ rows }) => rows), ...(await countRefusal(parts, record.requester, toolOf(stored)))],
+    node: changes.flatMap(({ node }) => node),
+  };
 }
 
 async function refuseAgain(
   parts: DeskParts,
-  record: ApprovalRequest,
-  call: { callKey: string; now: Instant },
-): Promise<readonly RowChange[]> {
-  const { requester } = record;
+  stored: Stored,
+  call: { callKey: string; actor: Actor; now: Instant },
+): Promise<Remembered> {
+  const { id, requester } = stored.record;
   const key = refusalKey(parts, requester, call.callKey);
   const row = await parts.store.row("refusal", key);
-  const until = requester.run === null ? plus(call.now, TIMES.refusalMemory) : null;
   const memory = {
-    request: record.id,
-    tool: record.call.tool.name,
+    request: id,
+    tool: toolOf(stored),
     run: requester.run,
     principal: requester.principal,
     at: call.now,
-    until,
+    until: requester.run === null ? plus(call.now, TIMES.refusalMemory) : null,
   };
   const open = await parts.store.row("window", windowKey(parts, requester, call.callKey));
-  return [
-    put("refusal", key, { row, next: memory }),
-    ...(open === undefined ? [] : [put("window", open.key, { row: open, next: null })]),
-  ];
+  const noted = put("refusal", key, { row, next: memory });
+  if (open === undefined) return { rows: [noted], node: [] };
+  return {
+    rows: [noted, put("window", open.key, { row: open, next: null })],
+    node: [{ event: "window.ended", actor: call.actor, data: { window: String(open.value.id), request: id } }],
+  };
 }
 
-/** The live window for exactly this call, if it answers every one of these holds. */
+/**
+ * The live window for exactly this call, if it answers every one of these holds: a yes answers again what it was asked,
+ * never a demand that came later (P-09).
+ */
 export async function windowFor(
   parts: DeskParts,
   call: { who: Who; callKey: string; now: Instant },
@@ -113,8 +137,11 @@ export async function windowFor(
   if (call.who.shared || holds.some((hold) => hold.clause.window <= 0)) return undefined;
   const row = await parts.store.row("window", windowKey(parts, call.who, call.callKey));
   const since = text(row, "since") as Instant | undefined;
-  if (row === undefined || since === undefined) return undefined;
-  return holds.every((hold) => call.now < plus(since, hold.clause.window)) ? row : undefined;
+  const asked = row?.value.clauses;
+  if (row === undefined || since === undefined || !Array.isArray(asked)) return undefined;
+  const answers = (hold: Hold): boolean =>
+    asked.includes(clauseHash(parts, graded(parts, hold))) && call.now < plus(since, hold.clause.window);
+  return holds.every(answers) ? row : undefined;
 }
 
 export const useWindow = (row: Row): RowChange =>
@@ -138,6 +165,7 @@ export async function openWindow(
     principal,
     agent,
     covers: record.call.tool.name,
+    clauses: record.terms.clauses.map((clause) => clauseHash(parts, clause)),
     since: opened.now,
     until: plus(opened.now, longest),
     by: opened.by,

@@ -2,7 +2,6 @@ import { isHoldpointError, type RefusalCode } from "../errors.ts";
 import { exemptBy } from "../exemption.ts";
 import { type Prerequisite, prerequisite } from "../grant.ts";
 import { hashOf } from "../hash.ts";
-import { holdOf } from "../hold.ts";
 import type { Instant } from "../instant.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { CallFacts } from "../policy.ts";
@@ -12,7 +11,7 @@ import { callKeyOf, requesterRecord } from "../request-hash.ts";
 import type { RequesterRecord } from "../request.ts";
 import { requiredBy, ruleOn, type Verdict } from "../rule.ts";
 import { type Salts, secretsIn } from "../secret.ts";
-import { joinedTerms, opened, payloadRow, type Question, questionOf } from "./ask.ts";
+import { authorityHold, joinedTerms, opened, payloadRow, type Question, questionOf } from "./ask.ts";
 import type { NodeDraft } from "./journal-writer.ts";
 import { killScopes } from "./kill.ts";
 import { lookThrough } from "./look.ts";
@@ -131,14 +130,14 @@ const GRANT_DEFINITION = "holdpoint/grant";
 /** The question of a missing grant: a request of its own kind, asked first. */
 function grantQuestion(parts: DeskParts, ruled: Ruled, wanted: Prerequisite): Question {
   const { submission, requester } = ruled;
-  const hold = { ...holdOf("grant", {}, { exemptible: false, message: undefined }), deadline: submission.deadline };
+  const hold = { ...authorityHold("grant"), deadline: submission.deadline };
   const tool = { name: GRANT_DEFINITION, origin: "code", definition: submission.tool.definition };
   const args = { scope: wanted.scope, length: wanted.length, tool: submission.tool.name };
   const call = { id: `${submission.call.id}:grant:${wanted.scope}`, tool, arguments: args, secrets: [] };
   return {
     kind: "grant",
     call,
-    terms: joinedTerms(parts, { ...submission, editable: [] }, [{ ...hold, graded: false }]),
+    terms: joinedTerms(parts, { ...submission, editable: [] }, [hold]),
     effect: null,
     callKey: callKeyOf(parts.runtime, {
       tenant: parts.tenant,
@@ -272,10 +271,10 @@ async function rule(parts: DeskParts, ruled: Ruled): Promise<Ruling> {
     const before = await refusedBefore(parts, {
       who: ruled.requester,
       callKey: question.callKey,
-      tool: question.call.tool.name,
+      tool: ruled.submission.tool.name,
       now: ruled.now,
     });
-    if (before !== undefined) return refuse(parts, ruled, { code: "not_granted" });
+    if (before !== undefined) return refuse(parts, ruled, { code: before === "already_refused" ? "not_granted" : before });
     return hold(parts, ruled, { question, salts: {}, holds: [] });
   }
   return verdict.verdict === "ask" ? askPerson(parts, ruled, verdict.holds) : allow(parts, ruled, verdict.by);
