@@ -1,14 +1,16 @@
+import { DeclarationError } from "../errors.ts";
 import { instant } from "../instant.ts";
 import type { JsonValue } from "../json-value.ts";
 import type { Approvals, Decided, Identity, Remembered } from "../ports/approvals.ts";
-import type { KillScope, Row } from "../ports/store.ts";
+import type { KillScope, Row, Stored } from "../ports/store.ts";
 import { hashOf } from "../hash.ts";
 import { requesterRecord } from "../request-hash.ts";
 import type { ApprovalRequest } from "../request.ts";
 import { authorityHold, joinedTerms, opened, payloadRow } from "./ask.ts";
 import { change } from "./change.ts";
-import { actorOf, answerer, decide } from "./decide.ts";
+import { actorOf, answerer, decide, renderingSeen } from "./decide.ts";
 import { edit } from "./edit.ts";
+import { recorded } from "./journal-writer.ts";
 import { isOn } from "./kill.ts";
 import { lookOrSkip } from "./look.ts";
 import { mayView } from "./people.ts";
@@ -17,10 +19,20 @@ import { cardOf, present } from "./present.ts";
 
 const clausesOf = (record: ApprovalRequest) => ({ clauses: record.terms.clauses, requester: record.requester });
 
-async function found(parts: DeskParts, id: string): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for await (const { record } of parts.store.find({ idPrefix: id, limit: 9 })) ids.push(record.id);
-  return ids.includes(id) ? [id] : ids;
+/** More than one is enough to know that a beginning names nobody in particular. */
+const MOST_FOUND = 9;
+
+/** What this person may see of the requests whose id begins so; nothing is named by saying nothing (P-05). */
+async function found(parts: DeskParts, prefix: string, as: Identity): Promise<readonly Stored[]> {
+  const visible: Stored[] = [];
+  if (prefix === "") return visible;
+  for await (const { record } of parts.store.find({ idPrefix: prefix, tenant: parts.tenant })) {
+    const stored = await lookOrSkip(parts, record.id);
+    if (stored === undefined || !(await mayView(parts, clausesOf(stored.record), as))) continue;
+    if (stored.record.id === prefix) return [stored];
+    if (visible.push(stored) >= MOST_FOUND) break;
+  }
+  return visible;
 }
 
 const text = (value: JsonValue | undefined): string => (typeof value === "string" ? value : "");
@@ -65,6 +77,35 @@ async function endRow(parts: DeskParts, kind: "window" | "grant", which: { id: s
   return written.ok;
 }
 
+/** Exemptions are code of the desk's own process: its operator's. */
+async function liveExemptions(parts: DeskParts, as: Identity): Promise<readonly Remembered[]> {
+  if ((await answerer(parts, as)).principal !== parts.operator) return [];
+  const now = await parts.store.now();
+  return [...parts.exemptions.values()]
+    .filter(({ until }) => until === null || now < until)
+    .map((one) => ({
+      id: one.id,
+      kind: "exemption",
+      principal: parts.operator,
+      agent: null,
+      covers: one.tools.map((tool) => tool.source).join(", "),
+      since: one.since,
+      until: one.until,
+      by: one.name,
+      uses: one.uses,
+    }));
+}
+
+async function endExemption(parts: DeskParts, id: string, as: Identity): Promise<boolean> {
+  const by = await answerer(parts, as);
+  const one = parts.exemptions.get(id);
+  if (one === undefined || by.principal !== parts.operator) return false;
+  parts.exemptions.delete(id);
+  const data = { exemption: id, name: one.name };
+  await recorded(parts.journal, { node: [{ event: "exemption.removed", actor: actorOf(by), data }] });
+  return true;
+}
+
 async function lift(parts: DeskParts, target: string, as: Identity): Promise<number> {
   const by = await answerer(parts, as);
   const rows: Row[] = [];
@@ -80,6 +121,14 @@ async function lift(parts: DeskParts, target: string, as: Identity): Promise<num
     node: [{ event: "refusal.lifted", actor: actorOf(by), data: { target, ended: rows.length } }],
   });
   return written.ok ? rows.length : 0;
+}
+
+const SCOPE = /^(?:all|(?:tenant|agent|tool):.+)$/;
+
+/** @throws DeclarationError on any other scope: whoever switches something off must not find out later that nothing was */
+function checkScope(scope: string): void {
+  if (!SCOPE.test(scope))
+    throw new DeclarationError(`"${scope}" stops nothing; a scope is all, tenant:<name>, agent:<name> or tool:<name>`);
 }
 
 async function switchOn(parts: DeskParts, scope: KillScope, as: Identity): Promise<{ changed: boolean }> {
@@ -216,10 +265,9 @@ export function localApprovals(parts: DeskParts): Approvals {
       return cards;
     },
     card: async (id, as, render) => {
-      const ids = await found(parts, id);
-      if (ids.length > 1) return { ambiguous: ids };
-      const stored = ids[0] === undefined ? undefined : await parts.look(ids[0]);
-      if (stored === undefined || !(await mayView(parts, clausesOf(stored.record), as))) return undefined;
+      const [stored, ...others] = await found(parts, id, as);
+      if (stored === undefined) return undefined;
+      if (others.length > 0) return { ambiguous: [stored, ...others].map(({ record }) => record.id) };
       return present(parts, stored, { as, render });
     },
     decide: (id, answer, as) => decide(parts, id, { answer, as }),
@@ -230,19 +278,8 @@ export function localApprovals(parts: DeskParts): Approvals {
     lift: (target, as) => lift(parts, target, as),
     windows: async (as) => (await liveRows(parts, "window", as)).map((row) => remembered("window", row)),
     grants: async (as) => (await liveRows(parts, "grant", as)).map((row) => remembered("grant", row)),
-    exemptions: async () =>
-      [...parts.exemptions.values()].map((one) => ({
-        id: one.id,
-        kind: "exemption" as const,
-        principal: parts.operator,
-        agent: null,
-        covers: one.tools.map((tool) => tool.source).join(", "),
-        since: one.since,
-        until: one.until,
-        by: one.name,
-        uses: one.uses,
-      })),
-    end: async (kind, id, as) => (kind === "exemption" ? parts.exemptions.delete(id) : endRow(parts, kind, { id, as })),
+    exemptions: (as) => liveExemptions(parts, as),
+    end: (kind, id, as) => (kind === "exemption" ? endExemption(parts, id, as) : endRow(parts, kind, { id, as })),
     killed: async () => {
       const on = [];
       for await (const row of parts.store.rows({ kind: "kill" })) {
@@ -251,10 +288,15 @@ export function localApprovals(parts: DeskParts): Approvals {
       }
       return on;
     },
-    kill: (scope, on, as) => (on ? switchOn(parts, scope, as) : askToSwitchOff(parts, scope, as)),
+    kill: async (scope, on, as) => {
+      checkScope(scope);
+      return on ? switchOn(parts, scope, as) : askToSwitchOff(parts, scope, as);
+    },
     seen: async (id, view, as) => {
       const stored = await parts.look(id);
-      if (stored !== undefined && view !== "" && (await mayView(parts, clausesOf(stored.record), as)))
+      if (stored === undefined) return;
+      const by = await answerer(parts, as);
+      if (renderingSeen(parts, stored.record, { view, digest: stored.record.digest, by }) !== undefined)
         await parts.dispatcher.seen(id, as);
     },
     watch: (signal) => parts.store.watch("", signal),

@@ -13,7 +13,7 @@ import type { SchemaFault } from "../ports/runtime.ts";
 import type { Stored } from "../ports/store.ts";
 import { callKeyOf } from "../request-hash.ts";
 import type { ApprovalRequest } from "../request.ts";
-import { denyOf } from "../rule.ts";
+import { denyOf, requiredBy, ruleOn } from "../rule.ts";
 import { type Draft, transition } from "../transition.ts";
 import { clauseHash, joinedTerms, type Opened, opened, payloadRow } from "./ask.ts";
 import { codeOfWritten } from "./change.ts";
@@ -84,8 +84,22 @@ async function judgedFromAfar(parts: DeskParts, stored: Stored, args: JsonObject
   const first = schema === null ? undefined : await schemaFault(parts, schema, args);
   if (first !== undefined && "code" in first) return { ok: false, pointer: "", ...first };
   if (first !== undefined) return { ok: false, code: "invalid_arguments", pointer: first.pointer, problem: first.problem };
-  return { ok: true, arguments: args, holds: [], denied: undefined, bindings: record.bindings };
+  const facts = factsOf(stored, { arguments: args, requester: { principal: record.requester.principal } });
+  const before = { edits: false, killed: false, denied: undefined, holds: [], allowedByOpinion: false };
+  const verdict = ruleOn(parts.policy(), { facts, ...before });
+  const said = {
+    holds: verdict.verdict === "ask" ? verdict.holds : [],
+    denied: verdict.verdict === "deny" ? { by: verdict.by } : undefined,
+    requires: requiredBy(parts.policy(), facts),
+  };
+  return { ok: true, arguments: args, bindings: record.bindings, ...said };
 }
+
+const factsOf = ({ record }: Stored, call: Pick<CallFacts, "arguments" | "requester">): CallFacts => ({
+  tool: record.call.tool.name,
+  tier: record.tier ?? undefined,
+  ...call,
+});
 
 /** A schema that throws is a fault of its own, answered like any other (P-15). */
 async function schemaFault(
@@ -115,15 +129,13 @@ async function accept(parts: DeskParts, stored: Stored, args: JsonObject): Promi
     return { code: judged.code, note: `${judged.pointer === "" ? "the arguments" : judged.pointer}: ${judged.problem}` };
   const requester = open?.requester ?? { principal: record.requester.principal };
   const denied =
-    judged.denied ??
-    denyOf(open?.policy ?? parts.policy(), {
-      tool: record.call.tool.name,
-      tier: record.tier ?? undefined,
-      arguments: judged.arguments,
-      requester,
-    });
+    judged.denied ?? denyOf(open?.policy ?? parts.policy(), factsOf(stored, { arguments: judged.arguments, requester }));
   if (denied !== undefined)
     return { code: "denied", note: `policy does not allow this call with the edited arguments (${denied.by})` };
+  const prerequisites = (judged.requires ?? []).map((requires) => prerequisite(requires, record.call.tool.name));
+  const missing = await missingGrant(parts, record.requester, { prerequisites, now: await parts.store.now() });
+  if (missing !== undefined)
+    return { code: "not_granted", note: `the edited call needs a grant of "${missing.scope}" first, which nobody gave` };
   return { arguments: judged.arguments, holds: judged.holds, bindings: judged.bindings };
 }
 
@@ -146,7 +158,7 @@ function successorOf(
     ...record.terms,
     clauses,
     decideWithin: Math.max(1, msOf(record.decideBy) - msOf(now)),
-    editable: record.terms.editable,
+    editable: added.editable,
   };
   const said = accepted.holds.find((hold) => hold.message !== undefined)?.message;
   const ignore = parts.open.get(record.id)?.ignore ?? [];
