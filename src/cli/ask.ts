@@ -99,7 +99,10 @@ export async function askAtTerminal(asking: Asking): Promise<Asked> {
   };
   try {
     await new Promise<void>((resolve, reject) => {
-      const question: Question = new Question(coded(presented), {
+      let question: Question | undefined;
+      // Taken first: only then the device knows the size of its screen.
+      device.take({ typed: (text) => question?.typed(text), changed: () => question?.redraw() });
+      question = new Question(coded(presented), {
         device,
         cursor: new Cursor(
           (text) => device.write(text),
@@ -118,11 +121,10 @@ export async function askAtTerminal(asking: Asking): Promise<Asked> {
         ended: () => resolve(),
       });
       asking.over(stop.signal).then((ended) => {
-        if (ended === undefined || question.over) return;
+        if (ended === undefined || question?.over !== false) return;
         asked ??= { ended };
         question.withdraw(visible(ended));
       }, reject);
-      device.take({ typed: (text) => question.typed(text), changed: () => question.redraw() });
       question.start();
     });
   } finally {

@@ -10,6 +10,8 @@ import {
   readJson,
   TIERS,
 } from "../core/index.ts";
+import { snapshotOf } from "../core/approving.ts";
+import { nodeRuntime } from "../runtime/node/index.ts";
 import { usage } from "./exit-codes.ts";
 
 /**
@@ -181,7 +183,7 @@ const version: Check = (value, where) => {
   if (value !== 1) throw new Wrong(where, "is a format that this version does not read; it reads 1");
 };
 
-const policy = shaped({
+const wholePolicy = shaped({
   keys: {
     version,
     mode: oneOf(["default", "plan", "accept-edits", "bypass", "no-ask"]),
@@ -211,22 +213,20 @@ function checkAlternatives(value: JsonValue, where: string): void {
           throw new Wrong(`${where}/any/${at}`, 'needs "of" and "count"');
     checkAlternatives(inner, `${where}/${key}`);
   }
-  if (
-    value.any !== undefined &&
-    (value.approvers !== undefined || value.quorum !== undefined) &&
-    !Object.hasOwn(value, "version")
-  )
+  if (value.any !== undefined && (value.approvers !== undefined || value.quorum !== undefined))
     throw new Wrong(where, '"any" is the long form of "approvers" and "quorum"; say one of them');
 }
 
 /** The policy in a JSON text. @throws JsonFault, Wrong */
 function policyIn(source: string): Policy {
   const read = readJson(source);
-  policy(read, "");
+  wholePolicy(read, "");
   checkAlternatives(read, "");
   const { version: _version, ...rest } = read as JsonObject;
   return rest as Policy;
 }
+
+const isDeclaration = (thrown: unknown): thrown is Error => thrown instanceof Error && thrown.name === "DeclarationError";
 
 const YAML = /\.ya?ml$/iu;
 
@@ -246,9 +246,12 @@ export function readPolicy(path: string): Policy {
     throw usage(`the policy file ${path} cannot be read (${code}); check its path and its mode`, thrown);
   }
   try {
-    return policyIn(source);
+    const policy = policyIn(source);
+    // What the core would object to is said now, and not at the first call.
+    snapshotOf(policy, { runtime: nodeRuntime(), record: "calls" });
+    return policy;
   } catch (thrown) {
-    if (thrown instanceof Wrong || thrown instanceof JsonFault)
+    if (thrown instanceof Wrong || thrown instanceof JsonFault || isDeclaration(thrown))
       throw usage(`the policy file ${path} is not usable: ${thrown.message}. Nothing was started`, thrown);
     throw thrown;
   }

@@ -23,7 +23,7 @@ export const FILESYSTEM: readonly string[] = [
  * Runs a program that nobody is the parent of, and keeps its exit code: whoever runs these tests may be an agent's own
  * program, below which nothing may be approved.
  */
-const ORPHANED = '{ "$@" <&3; echo $? > "$STATUS"; } 3<&0 &';
+const ORPHANED = 'exec 3<&0; { "$@" <&3 3<&-; echo $? > "$STATUS"; } &';
 
 const PATIENCE_MS = 30_000;
 
@@ -44,6 +44,13 @@ export interface Ended {
   readonly status: number;
   readonly out: string;
   readonly err: string;
+}
+
+interface RunOptions {
+  readonly stdin?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Another account, where the tests may become one. */
+  readonly uid?: number;
 }
 
 /** A scratch folder with a place for files and a data folder; everything started in it ends with it. */
@@ -76,16 +83,14 @@ export class Bench {
   }
 
   /** One command without a terminal, from its start to its end. */
-  async run(
-    args: readonly string[],
-    options: { readonly stdin?: string; readonly env?: NodeJS.ProcessEnv } = {},
-  ): Promise<Ended> {
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
     const status = this.#status();
     const child = spawnProcess("/bin/sh", ["-c", ORPHANED, "sh", ...HOLDPOINT, ...args], {
       cwd: this.folder,
       env: { ...this.env, ...options.env, STATUS: status },
       // Without a controlling terminal, whatever the tests are run at.
       detached: true,
+      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     });
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.stdin ?? "");
@@ -217,7 +222,7 @@ export class Client {
 }
 
 /** The first shell leads the terminal; what it runs is orphaned, as {@link ORPHANED} says, and keeps the terminal. */
-const LEADER = `sh -c '${ORPHANED}' sh "$@"; while [ ! -s "$STATUS" ]; do sleep 0.05; done`;
+const LEADER = `trap : INT; sh -c '${ORPHANED}' sh "$@"; while [ ! -s "$STATUS" ]; do sleep 0.05; done`;
 
 /** A pseudo-terminal with a program at it, and a screen that answers what a terminal is asked. */
 export class Terminal {

@@ -45,6 +45,9 @@ export interface Telling {
   ends(sandbox: Sandbox): void;
 }
 
+/** The agent has its answer before the relay has taken its question off the terminal; nothing of ours belongs in between. */
+const TERMINAL_GIVEN_BACK_MS = 500;
+
 /** The person at the terminal decides; the relay asks there by itself. */
 export async function playWithPerson(telling: Telling): Promise<void> {
   const sandbox = makeSandbox();
@@ -54,7 +57,9 @@ export async function playWithPerson(telling: Telling): Promise<void> {
     const steps = stepsIn(sandbox);
     for (const [at, step] of steps.entries()) {
       telling.step(step, at + 1, steps.length);
-      telling.played(await playStep(client, sandbox, step));
+      const played = await playStep(client, sandbox, step);
+      if (step.script !== undefined) await new Promise((resolve) => setTimeout(resolve, TERMINAL_GIVEN_BACK_MS));
+      telling.played(played);
     }
     telling.ends(sandbox);
   } finally {
