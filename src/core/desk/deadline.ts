@@ -36,7 +36,9 @@ export async function due(parts: DeskParts, id: string, again: number = TIMES.lo
   try {
     if (await expire(parts, id)) return;
     const stored = await look(parts, id);
-    if (stored === undefined || hasEnded(stored.record.status) || stored.record.status === "claimed") return;
+    // Another desk may have ended it, and a store that nobody shares tells no one: whoever waits here looks now.
+    if (stored === undefined || hasEnded(stored.record.status) || stored.record.status === "claimed")
+      return parts.waiting.wake([id]);
   } catch (thrown) {
     parts.runtime.log.error("a deadline could not be recorded; it holds all the same", {
       request: id,

@@ -1,12 +1,14 @@
 import { differences, firstForbidden } from "../editable.ts";
 import { type AnswerCode, bug, type Code, HoldpointError, type RefusalCode } from "../errors.ts";
+import { prerequisite } from "../grant.ts";
 import { objection, overdue } from "../guards.ts";
+import { holdOf } from "../hold.ts";
 import { type Instant, msOf } from "../instant.ts";
 import { copyJson, sameJson } from "../json.ts";
 import { JsonFault, type JsonObject, type JsonValue } from "../json-value.ts";
 import { maskSecrets } from "../mask.ts";
 import { formatPointer, isWithin } from "../pointer.ts";
-import type { PolicySnapshot } from "../policy.ts";
+import type { CallFacts, PolicySnapshot } from "../policy.ts";
 import type { Decided, EditAnswer, Identity } from "../ports/approvals.ts";
 import type { Hold, Revalidated } from "../ports/desk.ts";
 import type { SchemaFault } from "../ports/runtime.ts";
@@ -21,6 +23,8 @@ import { actorOf, answerer, type Answerer, consequences, decide, notTaken, voteO
 import { electorateOf } from "./people.ts";
 import { type DeskParts, MOST_EDITS, MOST_RACES } from "./parts.ts";
 import { wordsFor } from "./present.ts";
+import { missingGrant } from "./remember.ts";
+import type { Requester } from "../tool-call.ts";
 
 interface Fault {
   readonly code: RefusalCode | AnswerCode;
@@ -84,21 +88,40 @@ async function judgedFromAfar(parts: DeskParts, stored: Stored, args: JsonObject
   const first = schema === null ? undefined : await schemaFault(parts, schema, args);
   if (first !== undefined && "code" in first) return { ok: false, pointer: "", ...first };
   if (first !== undefined) return { ok: false, code: "invalid_arguments", pointer: first.pointer, problem: first.problem };
-  const facts = factsOf(stored, { arguments: args, requester: { principal: record.requester.principal } });
-  const before = { edits: false, killed: false, denied: undefined, holds: [], allowedByOpinion: false };
-  const verdict = ruleOn(parts.policy(), { facts, ...before });
-  const said = {
-    holds: verdict.verdict === "ask" ? verdict.holds : [],
-    denied: verdict.verdict === "deny" ? { by: verdict.by } : undefined,
-    requires: requiredBy(parts.policy(), facts),
-  };
-  return { ok: true, arguments: args, bindings: record.bindings, ...said };
+  return { ok: true, arguments: args, bindings: record.bindings, ...ruledAgain(parts, record, args) };
 }
 
-const factsOf = ({ record }: Stored, call: Pick<CallFacts, "arguments" | "requester">): CallFacts => ({
+/** Stands for what asked already, which the old clauses keep: an edited call is never one that nothing names. */
+const ASKED = holdOf("asked", {}, { exemptible: false, message: undefined });
+
+/** What this desk's rules demand of the edited call beside what was asked already. */
+function ruledAgain(
+  parts: DeskParts,
+  record: ApprovalRequest,
+  args: JsonObject,
+): Pick<Extract<Revalidated, { ok: true }>, "holds" | "denied" | "requires"> {
+  const policy = parts.policy();
+  const facts = factsOf(record, args, requesterOf(record));
+  const before = { edits: false, killed: false, denied: undefined, holds: [ASKED], allowedByOpinion: false };
+  const verdict = ruleOn(policy, { facts, ...before });
+  return {
+    holds: verdict.verdict === "ask" ? verdict.holds.filter((hold) => hold !== ASKED) : [],
+    denied: verdict.verdict === "deny" ? { by: verdict.by } : undefined,
+    requires: requiredBy(policy, facts),
+  };
+}
+
+function requesterOf({ requester }: ApprovalRequest): Requester {
+  const { agent, session, run, thread, ...rest } = requester;
+  const known = Object.entries({ agent, session, run, thread }).filter(([, name]) => name !== null);
+  return { ...rest, ...Object.fromEntries(known) };
+}
+
+const factsOf = (record: ApprovalRequest, args: JsonObject, requester: Requester): CallFacts => ({
   tool: record.call.tool.name,
   tier: record.tier ?? undefined,
-  ...call,
+  arguments: args,
+  requester,
 });
 
 /** A schema that throws is a fault of its own, answered like any other (P-15). */
@@ -127,9 +150,8 @@ async function accept(parts: DeskParts, stored: Stored, args: JsonObject): Promi
   const judged = open?.revalidate === undefined ? await judgedFromAfar(parts, stored, args) : await open.revalidate(args);
   if (!judged.ok)
     return { code: judged.code, note: `${judged.pointer === "" ? "the arguments" : judged.pointer}: ${judged.problem}` };
-  const requester = open?.requester ?? { principal: record.requester.principal };
-  const denied =
-    judged.denied ?? denyOf(open?.policy ?? parts.policy(), factsOf(stored, { arguments: judged.arguments, requester }));
+  const facts = factsOf(record, judged.arguments, open?.requester ?? requesterOf(record));
+  const denied = judged.denied ?? denyOf(open?.policy ?? parts.policy(), facts);
   if (denied !== undefined)
     return { code: "denied", note: `policy does not allow this call with the edited arguments (${denied.by})` };
   const prerequisites = (judged.requires ?? []).map((requires) => prerequisite(requires, record.call.tool.name));

@@ -161,9 +161,30 @@ function revalidator(parts: GateParts, incoming: Incoming, original: JsonObject)
         pointer: said.refusal.pointer ?? "",
         problem: said.refusal.problem ?? "the edit could not be checked",
       };
-    const bindings = await bind(parts.runtime.surroundings, incoming.descriptor.binds, said.weighed.arguments);
-    const shown = withSecrets(said.weighed.arguments, edited, secrets);
-    return { ok: true, arguments: shown, holds: said.weighed.holds, denied: said.weighed.denied, bindings };
+    const { weighed } = said;
+    const added = secrets.find((held) => at(weighed.arguments, held) !== undefined && at(original, held) === undefined);
+    if (added !== undefined)
+      return { ok: false, code: "invalid_edit", pointer: added, problem: "is a secret and cannot be written on a card" };
+    const bindings = await bind(parts.runtime.surroundings, incoming.descriptor.binds, weighed.arguments);
+    const shown = withSecrets(weighed.arguments, edited, secrets);
+    return { ok: true, arguments: shown, bindings, ...ruledAgain(incoming, weighed) };
+  };
+}
+
+/** What the run's own policy demands of the edited call, judged on its full values like the one that was asked. */
+function ruledAgain(
+  incoming: Incoming,
+  weighed: Weighed,
+): Pick<Extract<Revalidated, { ok: true }>, "holds" | "denied" | "requires"> {
+  const { descriptor, scopes } = incoming;
+  const { policy } = scopes[0];
+  const { holds, denied, allows: allowedByOpinion } = weighed;
+  const facts = factsOf(incoming, weighed.arguments);
+  const verdict = ruleOn(policy, { facts, edits: descriptor.edits === true, killed: false, denied, holds, allowedByOpinion });
+  return {
+    holds: verdict.verdict === "ask" ? verdict.holds : holds,
+    denied: verdict.verdict === "deny" ? { by: verdict.by, ...reasonOf(verdict) } : undefined,
+    requires: [...weighed.requires, ...requiredBy(policy, facts)],
   };
 }
 

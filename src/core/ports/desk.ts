@@ -72,9 +72,12 @@ export type Revalidated =
   | {
       readonly ok: true;
       readonly arguments: JsonObject;
+      /** Everything that wants a person for the edited call, the policy's rules included. */
       readonly holds: readonly Hold[];
       readonly denied: Submission["denied"];
       readonly bindings: Readonly<Record<string, string>>;
+      /** Grants that the edited call needs first. */
+      readonly requires?: readonly Requires[];
     }
   | { readonly ok: false; readonly code: RefusalCode; readonly pointer: string; readonly problem: string };
 
