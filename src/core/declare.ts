@@ -109,9 +109,9 @@ export function marksOf(target: unknown): readonly Mark[] {
 /** The function a gate runs for a marked one. */
 export const originalOf = (run: AnyFunction): AnyFunction => originals.get(run) ?? run;
 
-/** Marks of a toolkit's method, its own and those of every method it overrides. */
-function marksOfMethod(kit: object, method: string): readonly Mark[] {
-  const found: Mark[] = [];
+/** Marks of a toolkit's method: of the function it gives, and of every method it overrides. */
+function marksOfMethod(kit: object, method: string, fn: AnyFunction): readonly Mark[] {
+  const found: Mark[] = [...marksOf(fn)];
   for (let holder: object | null = kit; holder !== null; holder = Object.getPrototypeOf(holder) as object | null) {
     const own = Object.getOwnPropertyDescriptor(holder, method)?.value as unknown;
     for (const mark of typeof own === "function" ? (marks.get(own) ?? []) : []) if (!found.includes(mark)) found.push(mark);
@@ -174,7 +174,7 @@ export function toolkit(kit: Toolkit & object, options: ToolkitOptions = {}): re
     const fn = (kit as unknown as Record<string, AnyFunction>)[method] as AnyFunction;
     const own = (args: never): unknown => originalOf(fn).call(kit as never, args);
     const asked = [
-      ...marksOfMethod(kit, method),
+      ...marksOfMethod(kit, method, fn),
       ...(messages.has(method) ? [wordsOf({ message: messages.get(method) as string })] : []),
       ...(confirming.has(method) && !messages.has(method) ? [wordsOf(true)] : []),
     ];

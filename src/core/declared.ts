@@ -30,3 +30,20 @@ export function checkPointers(where: string, pointers: readonly string[]): void 
     }
   }
 }
+
+const isPlain = (value: object): boolean => [Object.prototype, Array.prototype, null].includes(Object.getPrototypeOf(value));
+
+const copyOf = (value: unknown): unknown =>
+  typeof value === "object" && value !== null && isPlain(value) ? asWritten(value) : value;
+
+/**
+ * A declaration as it is written now: lists and plain objects in it are copied and frozen, functions stay themselves.
+ * Whoever changes the original later changes nothing here, and nothing is inherited: a member that nobody wrote is not
+ * there, whatever somebody put on `Object.prototype`.
+ */
+export function asWritten<T extends object>(value: T): T {
+  if (Array.isArray(value)) return Object.freeze(value.map(copyOf)) as unknown as T;
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const [key, member] of Object.entries(value)) copy[key] = copyOf(member);
+  return Object.freeze(copy) as T;
+}

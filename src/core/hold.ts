@@ -1,4 +1,4 @@
-import { declaredDuration, refuseUnknownKeys } from "./declared.ts";
+import { asWritten, declaredDuration, refuseUnknownKeys } from "./declared.ts";
 import { DeclarationError } from "./errors.ts";
 import type { Hold } from "./ports/desk.ts";
 import { type Alternative, ASSURANCES, type Clause } from "./requirement.ts";
@@ -63,9 +63,10 @@ function deadlineOf(by: string, words: Words): number | undefined {
  */
 export function holdOf(
   by: string,
-  words: Words,
+  written: Words,
   options: { readonly exemptible: boolean; readonly message: Message | undefined },
 ): Hold {
+  const words = asWritten(written);
   const hold = {
     by,
     clause: clauseOf(by, words, options.exemptible),

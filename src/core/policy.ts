@@ -1,4 +1,4 @@
-import { checkPointers, refuseUnknownKeys } from "./declared.ts";
+import { asWritten, checkPointers, refuseUnknownKeys } from "./declared.ts";
 import type { Duration } from "./duration.ts";
 import { DeclarationError } from "./errors.ts";
 import { type Glob, glob } from "./glob.ts";
@@ -185,7 +185,7 @@ function compileRule(rule: Rule, index: number): CompiledRule {
   holdOf(name, rule, { exemptible: false, message: undefined });
   if (rule.requires !== undefined) prerequisite(rule.requires, name);
   checkPointers(`${name}: editable`, rule.editable ?? []);
-  return { name, verdict, globs, rule: Object.freeze({ ...rule }) };
+  return { name, verdict, globs, rule: asWritten(rule) };
 }
 
 function compileEntry(entry: ToolEntry): CompiledEntry {
@@ -196,7 +196,7 @@ function compileEntry(entry: ToolEntry): CompiledEntry {
   checkConfirmation(where, entry.confirm);
   if (entry.requires !== undefined) prerequisite(entry.requires, entry.match);
   for (const member of ["editable", "secrets", "ignore"] as const) checkPointers(`${where}: ${member}`, entry[member] ?? []);
-  return { glob: glob(entry.match), entry: Object.freeze({ ...entry }) };
+  return { glob: glob(entry.match), entry: asWritten(entry) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkPointers } from "../declared.ts";
+import { asWritten, checkPointers } from "../declared.ts";
 import { DeclarationError } from "../errors.ts";
 import { prerequisite } from "../grant.ts";
 import { type Hash, hashOf } from "../hash.ts";
@@ -6,7 +6,7 @@ import { checkConfirmation, confirmationOf } from "../hold.ts";
 import { copyJson } from "../json.ts";
 import { messageFault } from "../briefing.ts";
 import type { JsonObject } from "../json-value.ts";
-import { marksOf, originalOf } from "../declare.ts";
+import { type Mark, marksOf, originalOf } from "../declare.ts";
 import { commonPart, EVERYTHING } from "../editable.ts";
 import type { PolicySnapshot } from "../policy.ts";
 import type { Crypto } from "../ports/runtime.ts";
@@ -79,17 +79,19 @@ function checkMessage(name: string, confirm: ToolDescriptor["confirm"], schema: 
  * @throws DeclarationError naming tool, member and fix; nothing is registered then
  */
 export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
-  const { name } = tool;
+  // Read once: a getter could give one function to be looked at and another to be run.
+  const { name, run } = tool;
   if (typeof name !== "string" || name.length > NAME_LENGTH || !NAME.test(name)) {
     throw new DeclarationError(
       `a tool name is ASCII letters, digits and _ . : @ - in parts joined by "/", not ${JSON.stringify(String(name).slice(0, 60))}`,
     );
   }
-  if (typeof tool.run !== "function") throw new DeclarationError(`tool "${name}": give it a run function`);
+  if (typeof run !== "function") throw new DeclarationError(`tool "${name}": give it a run function`);
   oneOf(name, "tier", { value: tool.tier, allowed: TIERS });
   oneOf(name, "impact", { value: tool.impact, allowed: IMPACTS });
   const schema = jsonSchemaOf(tool.input);
-  const floors = ownFloors(tool);
+  const marks = [...new Set([...marksOf(tool), ...marksOf(run)])];
+  const floors = ownFloors(tool, marks);
   for (const { confirm } of floors) {
     checkConfirmation(`tool "${name}"`, confirm);
     checkMessage(name, confirm, schema);
@@ -100,7 +102,7 @@ export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
   checkPointers(`tool "${name}": ignore`, tool.ignore ?? []);
   checkPointers(`tool "${name}": binds`, [...(tool.binds?.paths ?? []), ...(tool.binds?.files ?? [])]);
   return {
-    tool: plainCopy(tool),
+    tool: plainCopy(tool, { run, marks, schema }),
     floors,
     schema,
     identity: { name, origin: tool.origin ?? "code", definition: definitionOf(tool, schema, crypto) },
@@ -116,22 +118,26 @@ function definitionOf(tool: Tool, input: JsonObject | null, crypto: Crypto): Has
 const FOREIGN_FLAGS = ["needsApproval", "requireApproval", "requiresConfirmation"] as const;
 
 /** Everything a tool's own code demands: its `confirm`, marks put on it, another framework's flag. All hold. */
-function ownFloors(tool: ToolDescriptor): Descriptor["floors"] {
+function ownFloors(tool: ToolDescriptor, marks: readonly Mark[]): Descriptor["floors"] {
   const own = confirmationOf(tool.confirm);
   const flags = FOREIGN_FLAGS.filter((flag) => {
     const said = (tool as unknown as Record<string, unknown>)[flag];
     return said !== undefined && said !== false;
   });
-  return [
+  const stated = [
     ...(own === undefined ? [] : [{ by: "tool", confirm: own }]),
-    ...marksOf(tool).map(({ confirm }) => ({ by: "tool", confirm })),
+    ...marks.map(({ confirm }) => ({ by: "tool", confirm })),
     ...flags.map((flag) => ({ by: flag, confirm: {} })),
   ];
+  return stated.map(({ by, confirm }) => ({ by, confirm: isWords(confirm) ? asWritten(confirm) : confirm }));
 }
 
+/** What is no object of words is refused by name a little later. */
+const isWords = (confirm: unknown): confirm is Confirmation => typeof confirm === "object" && confirm !== null;
+
 /** The gravest impact that the declaration or a mark on it states. */
-const impactOf = (tool: Tool): Impact | undefined =>
-  [tool.impact, ...marksOf(tool).map((mark) => mark.impact)].reduce(
+const impactOf = (tool: Tool, marks: readonly Mark[]): Impact | undefined =>
+  [tool.impact, ...marks.map((mark) => mark.impact)].reduce(
     (gravest, said) => (IMPACTS.indexOf(said ?? "default") > IMPACTS.indexOf(gravest ?? "default") ? said : (gravest ?? said)),
     undefined,
   );
@@ -155,12 +161,17 @@ const MEMBERS = [
 ] as const satisfies readonly (keyof Tool)[];
 
 /** A tool of our own, whatever class or prototype it came with: later changes of the original change nothing here. */
-function plainCopy(tool: Tool): Tool {
+function plainCopy(tool: Tool, read: { run: Tool["run"]; marks: readonly Mark[]; schema: JsonObject | null }): Tool {
   const copy: Record<string, unknown> = {};
-  for (const member of MEMBERS) if (tool[member] !== undefined) copy[member] = tool[member];
-  const impact = impactOf(tool);
+  for (const member of MEMBERS) {
+    const said = tool[member];
+    if (said !== undefined) copy[member] = typeof said === "object" && member !== "input" ? asWritten(said) : said;
+  }
+  // A library's schema is its own object; a JSON Schema is data, kept as it was.
+  if (tool.input !== undefined && read.schema !== null && !isStandardSchema(tool.input)) copy.input = read.schema;
+  const impact = impactOf(tool, read.marks);
   if (impact !== undefined) copy.impact = impact;
-  const run = originalOf(tool.run as never);
+  const run = originalOf(read.run as never);
   copy.run = (args: never, context: never) => run.call(tool as never, args, context);
   return copy as unknown as Tool;
 }
