@@ -20,6 +20,8 @@ export interface ModelSpec {
   readonly people: readonly ModelPerson[];
   readonly decideWithin: number;
   readonly runWithin: number;
+  /** How long a claim is leased. */
+  readonly lease: number;
 }
 
 export type ModelStep =
@@ -82,7 +84,7 @@ const refused = (...codes: readonly string[]): ModelMove => ({ refused: new Set(
 const isOpen = (model: Model): boolean => model.status === "pending" || model.status === "approved";
 
 /** The tick's guard, "checked inside every other guard too". */
-const isOverdue = (model: Model, now: number): boolean =>
+export const isOverdue = (model: Model, now: number): boolean =>
   model.status === "pending" ? now >= model.decideBy : model.status === "approved" && model.runBy !== null && now >= model.runBy;
 
 const moved = (model: Model, patch: Partial<Model>, events: readonly string[]): ModelMove => ({
@@ -117,7 +119,12 @@ export function quorumMet(spec: ModelSpec, votes: readonly ModelVote[]): boolean
   );
 }
 
-function approve(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, { do: "approve" }>; now: number }): ModelMove {
+/** Why a yes does not count; empty: it does. */
+export function objectionsTo(
+  spec: ModelSpec,
+  model: Model,
+  at: { step: Extract<ModelStep, { do: "approve" }>; now: number },
+): readonly string[] {
   const { step, now } = at;
   const able = mayApprove(spec, step.who);
   const person = spec.people[step.who];
@@ -129,6 +136,12 @@ function approve(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, {
   else if (!able.some((index) => step.level >= (spec.clauses[index]?.level ?? 0))) codes.push("assurance_too_low");
   if (model.votes.some((vote) => vote.who === step.who)) codes.push("already_voted");
   if (!step.digest || !step.viewed) codes.push("stale_view");
+  return codes;
+}
+
+function approve(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, { do: "approve" }>; now: number }): ModelMove {
+  const { step, now } = at;
+  const codes = objectionsTo(spec, model, at);
   if (codes.length > 0) return refused(...codes);
   const votes = [...model.votes, { who: step.who, verdict: "approve" as const, level: step.level }];
   if (!quorumMet(spec, votes)) return moved(model, { votes }, ["request.voted"]);
@@ -171,11 +184,8 @@ function claim(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, { d
   )
     codes.push("denied");
   if (codes.length > 0) return refused(...codes);
-  return moved(model, { status: "claimed", leased: now + LEASE }, ["request.claimed"]);
+  return moved(model, { status: "claimed", leased: now + spec.lease }, ["request.claimed"]);
 }
-/** How long a claim of this model is leased. */
-export const LEASE = 10;
-
 const found = (model: Model, ran: boolean): ModelMove =>
   model.status === "indeterminate" && model.finding === null
     ? moved(model, { finding: ran }, ["request.found"])

@@ -3,7 +3,7 @@ import { type Guards, GUARDS } from "./guards.ts";
 import type { Hash } from "./hash.ts";
 import { instant, type Instant } from "./instant.ts";
 import type { Electorate, Standing } from "./quorum.ts";
-import { LEASE, type ModelSpec, type ModelStep } from "./request-model.test-kit.ts";
+import type { ModelSpec, ModelStep } from "./request-model.test-kit.ts";
 import { type ApprovalRequest, CANCEL_REASONS, type CancelReason, type Claim, type Decision } from "./request.ts";
 import { ASSURANCES } from "./requirement.ts";
 import { type Event, type Moved, transition } from "./transition.ts";
@@ -110,7 +110,7 @@ function claimEvent(
   const { step, ms } = at;
   const now = timeOf(ms);
   const forged = step.forged.map((who) => PEOPLE[who]);
-  const claim: Claim = { holder: "p1", tokenHash: TOKEN, fence: request.rev, until: timeOf(ms + LEASE), at: now };
+  const claim: Claim = { holder: "p1", tokenHash: TOKEN, fence: request.rev, until: timeOf(ms + spec.lease), at: now };
   const decisions = request.decisions.filter(({ by }) => !forged.some((name) => name === by));
   const attempt = { request, digest: step.bytes ? DIGEST : OTHER, decisions, electorate: electorate(spec, step.lost), now };
   return { type: "claim", attempt, claim };
@@ -192,6 +192,7 @@ const specs = (): fc.Arbitrary<ModelSpec> =>
         ),
         decideWithin: fc.integer({ min: 1, max: 40 }),
         runWithin: fc.integer({ min: 1, max: 40 }),
+        lease: fc.constant(10),
       }),
     );
 
