@@ -13,3 +13,4 @@ export type {
   Remembered,
   Render,
 } from "./ports/approvals.ts";
+export { type TextAnswer, textAnswer, type TextSetting } from "./words.ts";

@@ -1,6 +1,6 @@
 import { DeclarationError } from "./errors.ts";
 import { type Glob, glob } from "./glob.ts";
-import type { Instant } from "./instant.ts";
+import { type Instant, parseInstant } from "./instant.ts";
 import type { CallFacts } from "./policy.ts";
 import { thaw } from "./desk/events.ts";
 
@@ -24,7 +24,7 @@ export interface Exemption {
   uses: number;
 }
 
-/** @throws DeclarationError on an empty list of tools or an unnamed exemption: nobody could read what it covers */
+/** @throws DeclarationError on an empty list of tools, no name, or an end that is no time: nobody could read what it covers, or until when */
 export function exemption(
   name: string,
   words: ExemptionWords,
@@ -33,6 +33,10 @@ export function exemption(
   if (name === "") throw new DeclarationError("an exemption needs a name: the journal says which one answered");
   if (words.tools.length === 0)
     throw new DeclarationError(`exemption "${name}": an empty list of tools covers nothing; name the tools`);
+  if (words.until !== undefined && parseInstant(words.until) === undefined)
+    throw new DeclarationError(
+      `exemption "${name}": until is a time such as 2030-01-01T10:00:00.000Z; without a zone it could be any`,
+    );
   if (typeof made.test !== "function")
     throw new DeclarationError(`exemption "${name}": give the function that says why not to ask`);
   return { ...made, name, tools: words.tools.map(glob), until: words.until ?? null, uses: 0 };

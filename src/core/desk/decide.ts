@@ -155,7 +155,12 @@ export async function notTaken(
 }
 
 /** A repeat of an answer that was counted finds its first result (A52): a double click is one vote. */
-function repeatOf(parts: DeskParts, record: ApprovalRequest, given: { answer: Answer; by: Answerer }): Decided | undefined {
+function repeatOf(
+  parts: DeskParts,
+  record: ApprovalRequest | undefined,
+  given: { answer: Answer; by: Answerer },
+): Decided | undefined {
+  if (record === undefined) return undefined;
   const { answer, by } = given;
   const id = answer.key === undefined ? undefined : answerId(parts, answer.key, by.principal);
   const same = record.decisions.findLast((vote) =>
@@ -209,12 +214,18 @@ export async function decide(parts: DeskParts, id: string, given: { answer: Answ
   if (answer.verdict !== "approve" && answer.verdict !== "reject") return notCounted("stale_view", undefined);
   const by = await answerer(parts, given.as);
   const stored = await parts.look(id);
-  if (stored === undefined) return notTaken(parts, { id, code: "not_found", verdict: answer.verdict, by }, undefined);
-  const repeat = repeatOf(parts, stored.record, { answer, by });
+  const repeat = repeatOf(parts, stored?.record, { answer, by });
   if (repeat !== undefined) return repeat;
+  if (stored === undefined) return notTaken(parts, { id, code: "not_found", verdict: answer.verdict, by }, undefined);
   await tickIfOverdue(parts, stored, await parts.store.now());
   const done = await answerOnce(parts, id, { answer, by });
-  if (!done.ok) return notTaken(parts, { id, code: done.code, verdict: answer.verdict, by }, done.stored?.record);
+  if (!done.ok) {
+    const record = done.stored?.record;
+    // The other click of a double click may have been counted between our look and our commit (A53).
+    return (
+      repeatOf(parts, record, { answer, by }) ?? notTaken(parts, { id, code: done.code, verdict: answer.verdict, by }, record)
+    );
+  }
   const { record } = done;
   parts.settled(record);
   return { found: true, status: record.status, counted: true, id: record.id };

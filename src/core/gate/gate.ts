@@ -141,6 +141,8 @@ class LocalGate implements Gate {
   readonly #local: LocalDesk | undefined;
   readonly #known = new Map<string, KnownTool>();
   readonly #handles = new WeakMap<object, KnownTool>();
+  /** By any tool that was ever registered: what stands under its name now. */
+  readonly #places = new WeakMap<KnownTool, { now: KnownTool }>();
   readonly #record: "calls" | "counts" | "none";
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -168,6 +170,7 @@ class LocalGate implements Gate {
           : typeof tool === "object" && tool !== null
             ? this.#handles.get(tool)
             : undefined,
+      current: (known) => this.#places.get(known)?.now ?? known,
       inTurn: (work) => this.#inTurn(work),
       opened: new Set(),
     };
@@ -233,6 +236,10 @@ class LocalGate implements Gate {
       throw new Refused(refusedOutcome(one.tool.name, { code: "no_gate" }));
     };
     const handle = Object.freeze({ ...descriptor, run: refuse }) as unknown as GatedTool;
+    const before = this.#known.get(one.tool.name);
+    const place = (before === undefined ? undefined : this.#places.get(before)) ?? { now: one };
+    place.now = one;
+    this.#places.set(one, place);
     this.#known.set(one.tool.name, one);
     this.#handles.set(handle, one);
     return handle;

@@ -24,6 +24,8 @@ export interface GateParts {
   readonly grade: Grade;
   readonly proof: RequesterProof;
   known(tool: unknown): KnownTool | undefined;
+  /** The tool that is registered now in the place of one that was; itself where it never was. */
+  current(known: KnownTool): KnownTool;
   /** Runs one physical tool at a time (design, section 4.10). */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   /** Requests that this gate opened and that have not ended. */
