@@ -199,6 +199,18 @@ function compileEntry(entry: ToolEntry): CompiledEntry {
   return { glob: glob(entry.match), entry: asWritten(entry) };
 }
 
+const LISTS = ["tools", "rules", "opinions"] as const;
+
+/**
+ * The members of a policy, before anything looks into them.
+ * @throws DeclarationError on an unknown key, and on something else where a list belongs
+ */
+export function checkMembers(policy: Policy): void {
+  refuseUnknownKeys("policy", policy, POLICY_KEYS);
+  for (const member of LISTS)
+    if (policy[member] !== undefined && !Array.isArray(policy[member])) throw new DeclarationError(`policy.${member} is a list`);
+}
+
 /**
  * Reads a policy in code; one bad rule fails the whole policy, because a rule that is skipped is a hole.
  * @throws DeclarationError naming the rule and the fix
@@ -207,7 +219,7 @@ export function compilePolicy(
   policy: Policy,
   options: { readonly hash: Hash; readonly record: RecordKeeping; readonly mode?: Mode },
 ): PolicySnapshot {
-  refuseUnknownKeys("policy", policy, POLICY_KEYS);
+  checkMembers(policy);
   const groups = new Map(Object.entries(policy.approvers ?? {}).map(([group, members]) => [group, [...members]] as const));
   for (const [group, members] of groups) {
     if (members.length === 0)

@@ -8,7 +8,7 @@ import type { ExemptionTest, ExemptionWords } from "../exemption.ts";
 import type { Guards } from "../guards.ts";
 import { hashOf } from "../hash.ts";
 import { LONGEST_DEADLINE } from "../hold.ts";
-import { compilePolicy, type Mode, type Policy, type PolicySnapshot } from "../policy.ts";
+import { checkMembers, compilePolicy, type Mode, type Policy, type PolicySnapshot } from "../policy.ts";
 import type { Approvals, Identity } from "../ports/approvals.ts";
 import type { Channel } from "../ports/channel.ts";
 import type { Desk } from "../ports/desk.ts";
@@ -112,6 +112,7 @@ export function snapshotOf(
   policy: Policy,
   made: { readonly runtime: Runtime; readonly record: "calls" | "counts" | "none"; readonly mode?: Mode },
 ): PolicySnapshot {
+  checkMembers(policy);
   const code = [...(policy.opinions ?? []), ...(policy.rules ?? []).flatMap((rule) => [rule.when, rule.except])].flatMap((one) =>
     typeof one === "function" ? [one.name] : [],
   );
