@@ -5,7 +5,7 @@ import type { Actor } from "../journal.ts";
 import type { Answer, Decided, Identity } from "../ports/approvals.ts";
 import type { RowChange, Stored } from "../ports/store.ts";
 import { electorateOf, personOf, standingOf } from "./people.ts";
-import { decisionMac, readView } from "../request-hash.ts";
+import { decisionMac, isOurDecision, readView } from "../request-hash.ts";
 import { type ApprovalRequest, type Decision, hasEnded, type Payload } from "../request.ts";
 import type { Event } from "../transition.ts";
 import { overdue, type Vote } from "../guards.ts";
@@ -13,6 +13,7 @@ import { payloadRow } from "./ask.ts";
 import { effectOf, stepsOf } from "./authority.ts";
 import { type Changed, change } from "./change.ts";
 import type { NodeDraft } from "./journal-writer.ts";
+import { integrityFault } from "./look.ts";
 import type { DeskParts } from "./parts.ts";
 import { openWindow, rememberRejection } from "./remember.ts";
 
@@ -183,10 +184,17 @@ function eventOf(
   return answer.verdict === "approve" ? { type: "approve", vote, decision, electorate } : { type: "reject", vote, decision };
 }
 
+/** A yes is never counted on top of one that nobody gave: it would open a window before any claim looks. A no always is. */
+function onlyOurVotes(parts: DeskParts, { id, decisions }: ApprovalRequest): void {
+  if (!decisions.every((vote) => isOurDecision(parts.runtime, id, vote)))
+    throw integrityFault(id, "it holds a vote that nobody gave");
+}
+
 async function answerOnce(parts: DeskParts, id: string, given: { answer: Answer; by: Answerer }): Promise<Changed> {
   const { answer, by } = given;
   return change(parts, id, async (stored, now) => {
     const { record } = stored;
+    if (answer.verdict === "approve") onlyOurVotes(parts, record);
     const { vote, decision } = await voteOn(parts, record, {
       verdict: answer.verdict,
       digest: answer.digest,

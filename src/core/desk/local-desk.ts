@@ -298,7 +298,8 @@ class Local implements LocalDesk {
     const { open, waiting: wakes, dispatcher: surfaces } = this.#parts;
     const known = open.get(from);
     open.delete(from);
-    if (known !== undefined) open.set(successor.record.id, known);
+    const { id, digest, callKey } = successor.record;
+    if (known !== undefined) open.set(id, { ...known, digest, callKey });
     wakes.forget(from);
     this.#remind(successor.record.id, successor.record.runBy ?? successor.record.decideBy);
     wakes.wake([from, successor.record.id]);

@@ -1,5 +1,5 @@
 import { bug, HoldpointError, isHoldpointError } from "../errors.ts";
-import type { Instant } from "../instant.ts";
+import { type Instant, plus } from "../instant.ts";
 import type { Stored } from "../ports/store.ts";
 import { type ApprovalRequest, STATUSES } from "../request.ts";
 import { digestOf, partsOf, termsHash } from "../request-hash.ts";
@@ -15,10 +15,20 @@ function flaw(parts: DeskParts, { record, payload }: Stored): string | undefined
   if (payload !== null && digestOf(parts.runtime.crypto, partsOf(record, payload.arguments)) !== record.digest) {
     return "its arguments are not those that were shown";
   }
-  return undefined;
+  const open = parts.open.get(record.id);
+  if (open !== undefined && (open.digest !== record.digest || open.callKey !== record.callKey)) return "it is not what was asked";
+  return timeFlaw(record);
 }
 
-const integrityFault = (id: string, problem: string): HoldpointError =>
+/** Times follow from others of the record; a deadline that somebody moved would make a late answer or a late run count. */
+function timeFlaw({ status, createdAt, decideBy, runBy, terms, decisions }: ApprovalRequest): string | undefined {
+  if (decideBy !== plus(createdAt, terms.decideWithin)) return "its deadline is not the one that was asked";
+  if (status !== "approved") return undefined;
+  const last = decisions.findLast((vote) => vote.verdict === "approve");
+  return last !== undefined && runBy === plus(last.at, terms.runWithin) ? undefined : "its approval does not end when it has to";
+}
+
+export const integrityFault = (id: string, problem: string): HoldpointError =>
   new HoldpointError(
     "store_unavailable",
     `request ${id} was changed outside Holdpoint or is damaged: ${problem}. It can be neither decided nor run; run "holdpoint doctor"`,

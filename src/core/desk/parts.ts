@@ -10,6 +10,7 @@ import type { PolicySnapshot } from "../policy.ts";
 import type { Assurance } from "../requirement.ts";
 import type { Requester, Tier } from "../tool-call.ts";
 import type { Exemption } from "../exemption.ts";
+import type { Hash } from "../hash.ts";
 import type { Revalidated } from "../ports/desk.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { Salts } from "../secret.ts";
@@ -20,6 +21,9 @@ import type { KillSwitch } from "./kill.ts";
 import type { Waiting } from "./waiting.ts";
 
 export interface OpenCall {
+  /** What was asked, as this process asked it: the stored request is compared with it. */
+  readonly digest: Hash;
+  readonly callKey: string;
   readonly salts: Salts;
   readonly revalidate: ((args: JsonObject) => Promise<Revalidated>) | undefined;
   readonly policy: PolicySnapshot;

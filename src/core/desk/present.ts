@@ -114,7 +114,9 @@ export async function present(
   to: { readonly as: Identity; readonly render?: Render | undefined },
 ): Promise<Presented> {
   const card = await cardOf(parts, stored);
-  const { text, complete } = to.render === undefined ? cardText(card) : to.render(card);
+  const shown = to.render === undefined ? cardText(card) : to.render(card);
+  // A call whose arguments are gone cannot be shown whole, whatever a surface says of the card without them.
+  const { text, complete } = { ...shown, complete: shown.complete && stored.payload !== null };
   const channel = to.as.via;
   const { record } = stored;
   const person = (await personOf(parts, to.as)).principal;

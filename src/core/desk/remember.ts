@@ -1,4 +1,5 @@
 import { hashOf } from "../hash.ts";
+import { canonicalize } from "../json.ts";
 import type { Prerequisite } from "../grant.ts";
 import { type Instant, plus } from "../instant.ts";
 import type { JsonObject } from "../json-value.ts";
@@ -40,6 +41,30 @@ const put = (kind: RowKind, key: string, change: { row: Row | undefined; next: J
   expect: change.row?.rev ?? null,
   next: change.next,
 });
+
+/** What lets calls run without a person carries proof that this desk wrote it: a row put in or changed by hand has none. */
+const authorityMac = ({ runtime }: DeskParts, row: { kind: RowKind; key: string; value: JsonObject }): string =>
+  runtime.crypto.hmac(runtime.keys.decision, canonicalize({ type: "holdpoint/authority/v1", ...row }));
+
+const putAuthority = (
+  parts: DeskParts,
+  place: { kind: "window" | "grant"; key: string; row: Row | undefined },
+  value: JsonObject,
+): RowChange => {
+  const { kind, key, row } = place;
+  return put(kind, key, { row, next: { ...value, mac: authorityMac(parts, { kind, key, value }) } });
+};
+
+/** The row, where this desk wrote it as it is and it has begun: a clock set back lengthens nothing. */
+function ours(parts: DeskParts, row: Row | undefined, now: Instant): Row | undefined {
+  if (row === undefined) return undefined;
+  const { mac, ...value } = row.value;
+  const { kind, key } = row;
+  const proven = typeof mac === "string" && parts.runtime.crypto.equal(mac, authorityMac(parts, { kind, key, value }));
+  if (!proven) parts.runtime.log.error("remembered authority was changed outside Holdpoint; it answers nothing", { kind });
+  const since = text(row, "since");
+  return proven && since !== undefined && since <= now ? row : undefined;
+}
 
 /** What a person refused in this run and comes back identical, or a tool that was refused too often in a row. */
 export async function refusedBefore(
@@ -135,7 +160,7 @@ export async function windowFor(
   holds: readonly Hold[],
 ): Promise<Row | undefined> {
   if (call.who.shared || holds.some((hold) => hold.clause.window <= 0)) return undefined;
-  const row = await parts.store.row("window", windowKey(parts, call.who, call.callKey));
+  const row = ours(parts, await parts.store.row("window", windowKey(parts, call.who, call.callKey)), call.now);
   const since = text(row, "since") as Instant | undefined;
   const asked = row?.value.clauses;
   if (row === undefined || since === undefined || !Array.isArray(asked)) return undefined;
@@ -144,8 +169,10 @@ export async function windowFor(
   return holds.every(answers) ? row : undefined;
 }
 
-export const useWindow = (row: Row): RowChange =>
-  put("window", row.key, { row, next: { ...row.value, uses: number(row, "uses") + 1 } });
+export function useWindow(parts: DeskParts, row: Row): RowChange {
+  const { mac: _before, ...value } = row.value;
+  return putAuthority(parts, { kind: "window", key: row.key, row }, { ...value, uses: number(row, "uses") + 1 });
+}
 
 /** The window that an approval opens, where a clause has a length for one; none for a shared identity. */
 export async function openWindow(
@@ -171,7 +198,7 @@ export async function openWindow(
     by: opened.by,
     uses: 0,
   };
-  return [put("window", key, { row, next })];
+  return [putAuthority(parts, { kind: "window", key, row }, next)];
 }
 
 /** The first prerequisite that no live grant covers. A grant is never a shared identity's. */
@@ -183,7 +210,7 @@ export async function missingGrant(
   for (const wanted of asked.prerequisites) {
     const live = await Promise.all(
       [wanted.scope, "*"].map(async (scope) => {
-        const row = await parts.store.row("grant", grantKey(parts, who, scope));
+        const row = ours(parts, await parts.store.row("grant", grantKey(parts, who, scope)), asked.now);
         const until = text(row, "until");
         return until !== undefined && asked.now < until;
       }),
@@ -202,18 +229,16 @@ export async function giveGrant(
   const key = grantKey(parts, record.requester, given.scope);
   const row = await parts.store.row("grant", key);
   const { principal, agent } = record.requester;
-  return put("grant", key, {
-    row,
-    next: {
-      id: record.id,
-      request: record.id,
-      principal,
-      agent,
-      covers: given.scope,
-      since: given.now,
-      until: plus(given.now, given.length),
-      by: given.by,
-      uses: 0,
-    },
-  });
+  const next = {
+    id: record.id,
+    request: record.id,
+    principal,
+    agent,
+    covers: given.scope,
+    since: given.now,
+    until: plus(given.now, given.length),
+    by: given.by,
+    uses: 0,
+  };
+  return putAuthority(parts, { kind: "grant", key, row }, next);
 }

@@ -103,7 +103,7 @@ async function answered(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]):
   if (row !== undefined)
     return {
       how: "window",
-      rows: [useWindow(row)],
+      rows: [useWindow(parts, row)],
       node: [draft("window.used", { ...named(ruled), window: String(row.value.id) })],
     };
   if (requester.shared || holds.some((hold) => !hold.clause.exemptible)) return undefined;
@@ -184,6 +184,8 @@ async function hold(
     data: { ...named(ruled), kind: question.kind, digest: record.digest, terms: record.termsHash, decideBy: record.decideBy },
   };
   parts.open.set(record.id, {
+    digest: record.digest,
+    callKey: record.callKey,
     salts: asked.salts,
     revalidate: submission.revalidate,
     policy: submission.policy,
