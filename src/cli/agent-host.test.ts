@@ -20,3 +20,8 @@ it.each([
 ])("%s: %s", (words, host) => {
   expect(agentHostOf({ words: words.split(" ") })).toBe(host);
 });
+
+it("a shell script goes by its own name", () => {
+  expect(agentHostOf({ words: ["/bin/sh", "/usr/bin/claude"], title: "claude" })).toBe("claude");
+  expect(agentHostOf({ words: ["/bin/sh", "/usr/bin/tool"], title: "tool" })).toBeUndefined();
+});

@@ -7,6 +7,8 @@ export interface Program {
   readonly pid: number;
   readonly parent: number;
   readonly words: readonly string[];
+  /** The system's own short name of it: that of a script, where a shell runs one. */
+  readonly title?: string;
 }
 
 /** Command lines of programs in which an agent runs commands by itself. Names, lower case, without an ending. */
@@ -55,10 +57,11 @@ const nameOf = (word: string): string =>
     .replace(/\.(?:exe|js|mjs|cjs|py|ts)$/u, "");
 
 /** The agent host that a program is; `undefined`: none that we know. */
-export function agentHostOf({ words }: Pick<Program, "words">): string | undefined {
+export function agentHostOf({ words, title = "" }: Pick<Program, "words" | "title">): string | undefined {
   const [program = "", ...rest] = words;
   const name = nameOf(program);
   if (HOSTS.has(name)) return name;
+  if (HOSTS.has(nameOf(title))) return nameOf(title);
   if (!INTERPRETER.test(name)) return undefined;
   const script = rest.find((word) => !word.startsWith("-"));
   if (script === undefined) return undefined;
@@ -73,7 +76,7 @@ function fromProc(pid: number): Program | undefined {
     const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").filter(Boolean);
     const title = readFileSync(`/proc/${pid}/comm`, "utf8").trim();
     // A program that set a title of its own has that in place of its command line.
-    return { pid, parent: Number(parent), words: words.length === 0 ? [title] : words.flatMap(onlyTitle) };
+    return { pid, parent: Number(parent), title, words: words.length === 0 ? [title] : words.flatMap(onlyTitle) };
   } catch {
     return undefined;
   }

@@ -30,7 +30,7 @@ export function operator(): string {
 }
 
 /** The person at the command line: the same account as the agent's, so no more than `local`. */
-export const commandLine = (principal: string = operator()): Identity => ({
+const commandLine = (principal: string = operator()): Identity => ({
   principal,
   as: `cli:${principal}`,
   via: "cli",
@@ -75,7 +75,7 @@ export interface DeskHost extends Seams {
   readonly place: Place;
 }
 
-export const nothingHere = (place: Place): CommandFault =>
+const nothingHere = (place: Place): CommandFault =>
   new CommandFault(
     `there is no data folder of Holdpoint at ${place.folder} yet; name another with --data or HOLDPOINT_DATA, or put a server behind "holdpoint mcp" first`,
   );

@@ -17,19 +17,21 @@ interface Words {
   readonly says: string;
   readonly group: string;
   readonly example: readonly string[];
+  /** What `--json` is. Default: the result, on standard output. */
+  readonly json?: string;
   /** More to know, below the options. */
   readonly more?: string;
 }
 
 /** A command with what all have: help that ends in an example, `--data`, `--json`. */
-export function verb(program: Command, { name, says, group, example, more }: Words): Command {
+export function verb(program: Command, { name, says, group, example, more, json }: Words): Command {
   return program
     .command(name)
     .description(says)
     .summary(says.split(/[.;:(]/u)[0]?.trim() ?? says)
     .helpGroup(group)
     .option("--data <folder>", "the data folder (default: $HOLDPOINT_DATA, else the one of your account)")
-    .option("--json", "the result as JSON on standard output")
+    .option("--json", json ?? "the result as JSON on standard output")
     .addHelpText(
       "after",
       `${more === undefined ? "" : `\n${more}\n`}\nExample:\n${example.map((line) => `  $ ${line}`).join("\n")}`,

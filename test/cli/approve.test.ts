@@ -1,3 +1,4 @@
+import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Bench, type Card, FILESYSTEM, HOLDPOINT } from "./bench.ts";
 
@@ -96,6 +97,39 @@ describe("approve at a terminal", { timeout: 60_000 }, () => {
     const { card } = await held("a.txt");
     const { status, err } = await bench.run(["approve", card.id], { stdin: `yes ${card.code}\n` });
     expect([status, err]).toEqual([5, expect.stringContaining("there is none here")]);
+    expect((await bench.json<Card>("show", card.id)).status).toBe("pending");
+  });
+});
+
+describe("a card that is longer than the screen", { timeout: 60_000 }, () => {
+  it("is not approved by its code before all of it was shown", async () => {
+    const { answer, card } = await held("a.txt", Array.from({ length: 120 }, (_, line) => `line ${line}`).join("\n"));
+    const terminal = bench.terminal([...HOLDPOINT, "approve", card.id]);
+    await terminal.shows("Part 1 of");
+    terminal.type(`${card.code}\r`);
+    await terminal.shows("not all of it was shown");
+    expect((await bench.json<Card>("show", card.id)).status).toBe("pending");
+    terminal.type("no\r");
+    expect(await terminal.ended()).toBe(0);
+    expect((await answer).isError).toBe(true);
+  });
+});
+
+describe("below a program in which an agent runs commands", { timeout: 60_000 }, () => {
+  const byProgram = (verb: string, digest: string): string[] =>
+    verb === "lift" ? ["--json"] : ["--json", "--digest", digest, ...(verb === "edit" ? ["--arguments", "{}"] : [])];
+
+  it.each(["approve", "edit", "lift"])("%s is refused on the plain way, to a terminal and to a program", async (verb) => {
+    const { card } = await held("a.txt");
+    symlinkSync("/bin/sh", bench.path("claude"));
+    const terminal = bench.terminal(["./claude", "-c", '"$@"; exit $?', "sh", ...HOLDPOINT, verb, card.id]);
+    expect(await terminal.ended()).toBe(3);
+    await terminal.shows('was started below "claude", in which an agent runs commands: no agent approves a call.');
+    const script = bench.path("codex");
+    writeFileSync(script, '#!/bin/sh\n"$@"\n');
+    chmodSync(script, 0o755);
+    const quiet = bench.terminal([script, ...HOLDPOINT, verb, card.id, ...byProgram(verb, card.digest)]);
+    expect(await quiet.ended()).toBe(3);
     expect((await bench.json<Card>("show", card.id)).status).toBe("pending");
   });
 });

@@ -117,6 +117,7 @@ export const exec: Verb = (program, does) => {
     name: "exec",
     says: "runs a command only if your policy or a person says so; then it is as if it ran by itself",
     group: GROUPS.gate,
+    json: "what is said on standard error, as JSON, a line each",
     example: ['holdpoint exec --reason "disk is full" -- rm -r /var/cache/app', "holdpoint exec -- make deploy"],
     more: [
       "The tool is exec/<program>; the call is {argv, cwd, env}, where env has the variables that change what runs.",

@@ -86,6 +86,7 @@ export const mcp: Verb = (program, does) => {
     name: "mcp",
     says: "runs an MCP server behind the gate: each tool call waits here for your policy or for a person",
     group: GROUPS.gate,
+    json: "what is said on standard error, as JSON, a line each",
     example: [
       "holdpoint mcp -- npx -y @modelcontextprotocol/server-filesystem /srv/notes",
       "holdpoint mcp --name notes --policy notes.json -- node server.js",

@@ -9,7 +9,7 @@ import { type Common, GROUPS, type Verb, verb } from "../verb.ts";
 const ROOM = 100;
 const short = (text: string): string => (text.length > ROOM ? `${text.slice(0, ROOM - 1)}…` : text);
 
-export function row(card: Card, now: number): readonly string[] {
+function row(card: Card, now: number): readonly string[] {
   const left = span(Math.max(milliseconds("1s"), msOf(card.decideBy) - now));
   return [card.id, oneLine(card.tool.name), `${left} left`, short(oneLine(card.message))];
 }

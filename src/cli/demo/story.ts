@@ -20,9 +20,9 @@ export type Script =
   /** Nothing at all, until the time is over. */
   | { readonly does: "wait" };
 
-export const REPORT = "Report\n\nAll is well: grüße 😀\n";
+const REPORT = "Report\n\nAll is well: grüße 😀\n";
 const INVOICE = "Pay 9,000 to somebody\n";
-export const EDITED_LINE = "Pay rent (half of it)";
+const EDITED_LINE = "Pay rent (half of it)";
 
 export function stepsIn({ files }: Sandbox): readonly Step[] {
   const at = (name: string): string => join(files, name);
