@@ -17,11 +17,16 @@ writeFileSync(plans, "keep");
 
 /** Ada looks at the arguments on the card, not at what the agent says of them. */
 const ada = callbackChannel(
-  async (card) => (card.arguments["path"] === report ? { verdict: "approve" } : { verdict: "reject", reason: "we still need the plans" }),
+  async (card) =>
+    card.arguments.path === report ? { verdict: "approve" } : { verdict: "reject", reason: "we still need the plans" },
   { name: "ada", as: "ada" },
 );
 
-const gate = createGate({ store: sqliteStore(join(folder, "holdpoint.db")), runtime: nodeRuntime({ keys: memoryKeys() }), channels: [ada] });
+const gate = createGate({
+  store: sqliteStore(join(folder, "holdpoint.db")),
+  runtime: nodeRuntime({ keys: memoryKeys() }),
+  channels: [ada],
+});
 const deletePath = gate.tool({
   name: "delete_path",
   input: z.object({ path: z.string() }),

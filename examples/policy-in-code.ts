@@ -6,7 +6,14 @@ import { callbackChannel } from "holdpoint/channels/callback";
 const policy: Policy = {
   rules: [
     { allow: "payments/*", when: ({ arguments: { amount } }) => typeof amount === "number" && amount < 100 },
-    { name: "large", ask: "payments/transfer", when: ({ arguments: { amount } }) => amount !== undefined && Number(amount) >= 10_000, approvers: ["group:finance"], quorum: 2, deadline: "15m" },
+    {
+      name: "large",
+      ask: "payments/transfer",
+      when: ({ arguments: { amount } }) => amount !== undefined && Number(amount) >= 10_000,
+      approvers: ["group:finance"],
+      quorum: 2,
+      deadline: "15m",
+    },
     { deny: "payments/transfer", when: ({ arguments: { to } }) => to === "acct-blocked", reason: "this account is closed" },
   ],
   approvers: { "group:finance": ["ben", "cleo"] },
@@ -16,7 +23,7 @@ const asked: string[] = [];
 const approver = (who: string) =>
   callbackChannel(
     async (card) => {
-      asked.push(`${who}: ${String(card.arguments["amount"])}`);
+      asked.push(`${who}: ${String(card.arguments.amount)}`);
       return { verdict: "approve" };
     },
     { name: who, as: who },
