@@ -70,9 +70,10 @@ examples() { npm run --silent examples | tee "$RESULTS/examples.txt"; }
 step peers peers
 step typecheck npm run --silent typecheck
 step lint npm run --silent lint
+# Before the boundaries: the examples open the published doors, which the build makes.
+step build npm run --silent build
 step boundaries npm run --silent boundaries
 step dead-code npm run --silent dead-code
-step build npm run --silent build
 step examples examples
 step package npm run --silent package
 step unit tests unit --coverage

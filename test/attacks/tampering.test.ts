@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createGate, nodeRuntime, type Policy, type Tool } from "../../src/index.ts";
 import type { Approvals, Identity } from "../../src/core/approving.ts";
-import { hashOf } from "../../src/core/hash.ts";
+import { hashOf } from "../../src/core/index.ts";
 import { sqliteStore } from "../../src/stores/sqlite/index.ts";
 import { manualClock, recordingChannel } from "../../src/testing/index.ts";
 
