@@ -70,7 +70,8 @@ async function repeated(parts: DeskParts, ruled: Ruled): Promise<Ruling | undefi
   if (!ruled.submission.idGiven) return undefined;
   const row = await parts.store.row("call", callRowKey(parts, ruled));
   if (row === undefined) return undefined;
-  if (row.value.callKey !== ruled.callKey()) return refuse(parts, ruled, { code: "duplicate_id" });
+  // Released without a request: there is no outcome to give out, and it is not run a second time.
+  if (row.value.callKey !== ruled.callKey() || row.value.request === null) return refuse(parts, ruled, { code: "duplicate_id" });
   const stored = await lookThrough(parts, String(row.value.request));
   return stored === undefined ? refused({ code: "duplicate_id" }) : { ruling: "repeated", standing: standingFrom(stored) };
 }
@@ -162,7 +163,7 @@ async function hold(
   ruled: Ruled,
   asked: { question: Question; salts: Salts; holds: readonly Hold[] },
 ): Promise<Ruling> {
-  const { submission, requester, now, callKey } = ruled;
+  const { submission, requester, now } = ruled;
   const { question } = asked;
   const plan = await parts.dispatcher.plan({
     terms: question.terms,
@@ -174,10 +175,7 @@ async function hold(
   });
   if (plan === undefined) return refuse(parts, ruled, { code: "no_approver" });
   const { record, payload } = opened(parts, question, { asker: submission, requester, now });
-  const callRow: RowChange[] =
-    submission.idGiven && question.kind === "call"
-      ? [{ kind: "call", key: callRowKey(parts, ruled), expect: null, next: { request: record.id, callKey: callKey() } }]
-      : [];
+  const callRow = question.kind === "call" ? callRows(parts, ruled, record.id) : [];
   const created = {
     event: "request.created" as const,
     actor: null,
@@ -212,6 +210,12 @@ async function hold(
   return { ruling: "held", request: record.id, kind: record.kind, decideBy: record.decideBy };
 }
 
+/** The call id that the caller gave, taken in the same commit that opens the request or releases the call (P-03). */
+const callRows = (parts: DeskParts, ruled: Ruled, request: string | null): readonly RowChange[] =>
+  ruled.submission.idGiven
+    ? [{ kind: "call", key: callRowKey(parts, ruled), expect: null, next: { request, callKey: ruled.callKey() } }]
+    : [];
+
 /** What was refused before stays refused; else what answers the holds by itself is recorded with its use, and only then lets run. */
 async function remembered(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]): Promise<Ruling | undefined> {
   const { submission, requester, callKey, now } = ruled;
@@ -222,7 +226,7 @@ async function remembered(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]
     if (without === undefined) return undefined;
     const { rows, node, how } = without;
     const written = await parts.journal.write({
-      rows,
+      rows: [...rows, ...callRows(parts, ruled, null)],
       node,
       unlessKilled: killScopes(parts.tenant, submission.tool.name, submission.requester),
     });
@@ -231,6 +235,8 @@ async function remembered(parts: DeskParts, ruled: Ruled, holds: readonly Hold[]
       return { ruling: "allow", how };
     }
     if (written.why !== "conflict") return refused({ code: codeOfCommit(written.why) });
+    const again = await repeated(parts, ruled);
+    if (again !== undefined) return again;
   }
   return refused({ code: "store_unavailable" });
 }
