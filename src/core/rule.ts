@@ -31,7 +31,8 @@ type Answer = "yes" | "no" | "fault";
 function answer(condition: Condition | undefined, facts: CallFacts): Answer {
   if (condition === undefined) return "yes";
   try {
-    const said = condition(facts);
+    // Frozen: a condition that writes where it means to compare must not change what is judged after it.
+    const said = condition(Object.freeze(facts));
     return said === true ? "yes" : said === false ? "no" : "fault";
   } catch {
     return "fault";

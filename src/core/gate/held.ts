@@ -19,6 +19,10 @@ const withdrawnBy = (reason: unknown): CancelReason => CANCEL_REASONS.find((know
 /** Somebody else took the approval up, or nobody can say whether it ran. */
 const ENDED: Readonly<Record<string, true>> = { succeeded: true, failed: true, indeterminate: true, claimed: true };
 
+/** Withdraws a request whose caller went away, in the caller's word for it. */
+export const withdraw = (parts: GateParts, id: string, { requester, signal }: Submission): Promise<boolean> =>
+  parts.desk.cancel(id, withdrawnBy(signal.reason), requester);
+
 /** Waits for a held request; an abort of the caller withdraws it, so that nothing runs for nobody. */
 export async function waitFor(parts: GateParts, id: string, submission: Submission): Promise<Standing | Refusal> {
   parts.opened.add(id);
@@ -26,7 +30,7 @@ export async function waitFor(parts: GateParts, id: string, submission: Submissi
     return await parts.desk.await(id, submission.signal);
   } catch (thrown) {
     if (submission.signal.aborted) {
-      await parts.desk.cancel(id, withdrawnBy(submission.signal.reason), submission.requester);
+      await withdraw(parts, id, submission);
       const standing = await parts.desk.standing(id);
       return standing?.refusal ?? { code: "cancelled" };
     }
@@ -123,7 +127,7 @@ export async function runApproved(
   const { id } = standing.record;
   const tool = submission.tool.name;
   if (submission.signal.aborted) {
-    await parts.desk.cancel(id, withdrawnBy(submission.signal.reason), submission.requester);
+    await withdraw(parts, id, submission);
     return refusedOutcome(tool, { code: "cancelled" }, id);
   }
   const args = await editedArguments(submission, standing);

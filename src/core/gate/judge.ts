@@ -71,7 +71,7 @@ function fromScopes(parts: GateParts, incoming: Incoming, asked: { args: JsonObj
   const holds: Hold[] = [];
   const requires: Requires[] = [];
   for (const [depth, scope] of incoming.scopes.entries()) {
-    const descriptor = describe(incoming.known, scope.policy);
+    const descriptor = depth === 0 ? incoming.descriptor : describe(incoming.known, scope.policy);
     const facts = { ...factsOf(incoming, args), tier: descriptor.tier };
     const floors = depth === 0 ? own : floorsOf(descriptor, args, incoming.requester);
     const edits = descriptor.edits === true;

@@ -15,6 +15,7 @@ import {
   type Impact,
   IMPACTS,
   type InputSchema,
+  type Tier,
   type Tool,
   type ToolDescriptor,
   type ToolIdentity,
@@ -194,3 +195,32 @@ export function describe({ tool, floors }: KnownTool, policy: PolicySnapshot): D
   }
   return descriptor;
 }
+
+function graverTier(own: Tier | undefined, parents: Tier | undefined): Tier | undefined {
+  if (parents === "physical") return parents;
+  return own !== undefined && parents !== undefined && TIERS.indexOf(parents) > TIERS.indexOf(own) ? parents : own;
+}
+
+const graverImpact = (own: Impact = "default", parents: Impact = "default"): Impact =>
+  IMPACTS.indexOf(parents) > IMPACTS.indexOf(own) ? parents : own;
+
+/** What a parent's policy says of a tool holds below it too: its secrets, what it lets edit, how grave it is (P-17). */
+function below(own: Descriptor, parent: Descriptor): Descriptor {
+  const { tier: _tier, ignore: _ignore, ...rest } = own;
+  const tier = graverTier(own.tier, parent.tier);
+  return {
+    ...rest,
+    ...(tier === undefined ? {} : { tier }),
+    ...(parent.ignore === undefined ? {} : { ignore: parent.ignore }),
+    impact: graverImpact(own.impact, parent.impact),
+    secrets: [...new Set([...(own.secrets ?? []), ...(parent.secrets ?? [])])],
+    editable: commonPart(own.editable ?? EVERYTHING, parent.editable ?? EVERYTHING),
+  };
+}
+
+/** A tool as a run knows it, whose own policy comes first and those of its parents after it. */
+export const describeBelow = (known: KnownTool, policies: readonly [PolicySnapshot, ...PolicySnapshot[]]): Descriptor =>
+  policies
+    .slice(1)
+    .map((policy) => describe(known, policy))
+    .reduce(below, describe(known, policies[0]));

@@ -10,41 +10,15 @@ import type { AbortLike, Requester, Tool } from "../tool-call.ts";
 import { bind } from "./bind.ts";
 import { type Check, checkCall, unknownToolCheck } from "./check-call.ts";
 import { execute, type Ran } from "./execute.ts";
-import { isRefusal, outcomeOfRepeat, runApproved, waitFor } from "./held.ts";
+import { isRefusal, outcomeOfRepeat, runApproved, waitFor, withdraw } from "./held.ts";
+import { isPlain, type Lane, nameIn, nameOf, performedBy } from "./lane.ts";
 import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
-import { describe, type KnownTool, knownTool } from "./know.ts";
-import type { GateParts, Performer, Scope } from "./parts.ts";
+import { describeBelow, type KnownTool, knownTool } from "./know.ts";
+import type { GateParts, Scope } from "./parts.ts";
 import type { CallOptions, ChildOptions, Guarded, GuardWords, Run, Submitted } from "./run-port.ts";
 import { sameJson } from "../json.ts";
 
-interface Lane {
-  readonly known: KnownTool;
-  readonly incoming: Incoming;
-  /** Freed by its name: arguments go to the tool untouched. */
-  readonly free: boolean;
-}
-
 const resultWords: Readonly<Record<Ran["as"], string>> = { ran: "ran", failed: "failed", lost: "unknown" };
-
-/** A tool as one scope's policy knows it: a child's own words about a tier must not loosen its parent's. */
-const nameIn = (known: KnownTool, policy: PolicySnapshot) => {
-  const { name, tier, edits } = describe(known, policy);
-  return { name, tier, edits: edits === true };
-};
-
-/** A tool that the fast lane may take: nothing of it looks at arguments, and nothing about running it needs care. */
-function isPlain(known: KnownTool, incoming: Incoming): boolean {
-  const { descriptor } = incoming;
-  const { floors, requires, secrets, binds, tier } = descriptor;
-  return (
-    floors.length === 0 &&
-    requires === undefined &&
-    binds === undefined &&
-    (secrets ?? []).length === 0 &&
-    tier !== "physical" &&
-    known.tool.timeout === undefined
-  );
-}
 
 class LocalRun implements Run {
   readonly requester: Requester;
@@ -54,6 +28,7 @@ class LocalRun implements Run {
   readonly #lanes = new Map<unknown, Lane>();
   readonly #inFlight = new Map<string, Promise<Outcome>>();
   readonly #waits = new Set<Promise<unknown>>();
+  readonly #guarded = new Map<string, unknown>();
   readonly #context: { readonly signal: Aborter["signal"]; readonly requester: Requester };
 
   constructor(
@@ -82,8 +57,8 @@ class LocalRun implements Run {
   }
 
   #laneOf(tool: unknown, known: KnownTool): Lane {
-    const { policy } = this.#scopes[0];
-    const descriptor = describe(known, policy);
+    const [own, ...parents] = this.#scopes;
+    const descriptor = describeBelow(known, [own.policy, ...parents.map(({ policy }) => policy)]);
     const incoming: Incoming = { known, descriptor, requester: this.requester, scopes: this.#scopes };
     const lane = {
       known,
@@ -238,8 +213,12 @@ class LocalRun implements Run {
     return this.#run(lane, { arguments: submission.call.arguments, signal: submission.signal, how });
   }
 
-  async #wait(id: string, submission: Submission): Promise<Standing | Refusal> {
-    const wait = waitFor(this.#parts, id, submission);
+  #wait(id: string, submission: Submission): Promise<Standing | Refusal> {
+    return this.#keep(waitFor(this.#parts, id, submission));
+  }
+
+  /** Waited for when the run ends. */
+  async #keep<T>(wait: Promise<T>): Promise<T> {
     this.#waits.add(wait);
     try {
       return await wait;
@@ -306,6 +285,7 @@ class LocalRun implements Run {
   async #submission(tool: unknown, args: unknown, options: CallOptions): Promise<Submission | Outcome> {
     const lane = this.#lane(tool);
     if (lane === undefined) return this.#unknown(nameOf(tool));
+    if (this.#end.signal.aborted) return refusedOutcome(lane.known.tool.name, { code: "cancelled" });
     const checked = await check(this.#parts, lane.incoming, args);
     if (!checked.ok) return refusedOutcome(lane.known.tool.name, checked.refusal);
     const prepared = await prepare(this.#parts, lane.incoming, {
@@ -324,8 +304,18 @@ class LocalRun implements Run {
       throw new DeclarationError(`"${submission.tool.name}" is not held; call it instead of submitting it`);
     this.#parts.opened.add(ruling.request);
     const settled = this.#parts.desk.await(ruling.request, submission.signal);
-    settled.catch(() => undefined);
+    void this.#keep(this.#ended(ruling.request, submission, settled));
     return { id: ruling.request, settled };
+  }
+
+  /** What the caller wanted to run by itself waits no longer than the run does. */
+  async #ended(id: string, submission: Submission, settled: Promise<Standing>): Promise<void> {
+    try {
+      await settled;
+    } catch {
+      // Whoever submitted hears of it; here only an end of the run matters.
+      if (submission.signal.aborted) await withdraw(this.#parts, id, submission);
+    }
   }
 
   async available(tool: unknown, args: unknown): Promise<boolean> {
@@ -337,10 +327,21 @@ class LocalRun implements Run {
     if (typeof fn !== "function" || fn.length > 1) {
       throw new DeclarationError(`"${declared.name}": guard a function of one argument; put several into one object`);
     }
+    this.#claimName(declared.name, fn);
     const lane = this.#laneOf(fn, knownTool({ ...declared, run: fn as Tool["run"] }, this.#parts.runtime.crypto));
     const handle = Object.freeze({ name: declared.name });
     this.#lanes.set(handle, lane);
     return (args) => this.call(handle, args);
+  }
+
+  /** What a person says of a name would answer for whatever else is called so. */
+  #claimName(name: string, fn: unknown): void {
+    const taken = this.#guarded.get(name) ?? this.#parts.known(name);
+    if (taken !== undefined && taken !== fn)
+      throw new DeclarationError(
+        `another tool is called "${name}" already; two tools with one name could be taken for each other`,
+      );
+    this.#guarded.set(name, fn);
   }
 
   child(options: ChildOptions): Run {
@@ -361,16 +362,6 @@ class LocalRun implements Run {
     await Promise.allSettled([...this.#waits]);
   }
 }
-
-/** The same tool and judgement, run by somebody else. */
-function performedBy(lane: Lane | undefined, performer: Performer | undefined): Lane | undefined {
-  if (lane === undefined || performer === undefined) return lane;
-  const known: KnownTool = { ...lane.known, tool: { ...lane.known.tool, run: (args, context) => performer.run(args, context) } };
-  return { ...lane, known, incoming: { ...lane.incoming, known, performer } };
-}
-
-const nameOf = (tool: unknown): string =>
-  typeof tool === "string" ? tool : typeof tool === "object" && tool !== null && "name" in tool ? String(tool.name) : "unknown";
 
 export interface RunOptions extends Requester {
   readonly mode?: Mode;

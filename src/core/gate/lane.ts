@@ -1,0 +1,43 @@
+import type { PolicySnapshot } from "../policy.ts";
+import type { freesByName } from "../rule.ts";
+import type { Incoming } from "./judge.ts";
+import { describe, type KnownTool } from "./know.ts";
+import type { Performer } from "./parts.ts";
+
+/** A tool on its way through one run. */
+export interface Lane {
+  readonly known: KnownTool;
+  readonly incoming: Incoming;
+  /** Freed by its name: arguments go to the tool untouched. */
+  readonly free: boolean;
+}
+
+/** A tool as one scope's policy knows it: a child's own words about a tier must not loosen its parent's. */
+export const nameIn = (known: KnownTool, policy: PolicySnapshot): Parameters<typeof freesByName>[1] => {
+  const { name, tier, edits } = describe(known, policy);
+  return { name, tier, edits: edits === true };
+};
+
+/** A tool that the fast lane may take: nothing of it looks at arguments, and nothing about running it needs care. */
+export function isPlain(known: KnownTool, incoming: Incoming): boolean {
+  const { descriptor } = incoming;
+  const { floors, requires, secrets, binds, tier } = descriptor;
+  return (
+    floors.length === 0 &&
+    requires === undefined &&
+    binds === undefined &&
+    (secrets ?? []).length === 0 &&
+    tier !== "physical" &&
+    known.tool.timeout === undefined
+  );
+}
+
+/** The same tool and judgement, run by somebody else. */
+export function performedBy(lane: Lane | undefined, performer: Performer | undefined): Lane | undefined {
+  if (lane === undefined || performer === undefined) return lane;
+  const known: KnownTool = { ...lane.known, tool: { ...lane.known.tool, run: (args, context) => performer.run(args, context) } };
+  return { ...lane, known, incoming: { ...lane.incoming, known, performer } };
+}
+
+export const nameOf = (tool: unknown): string =>
+  typeof tool === "string" ? tool : typeof tool === "object" && tool !== null && "name" in tool ? String(tool.name) : "unknown";
