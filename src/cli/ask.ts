@@ -42,6 +42,9 @@ export function refuseBelowAgents(command: string): void {
   );
 }
 
+/** Somebody may be at a terminal that controls this process. */
+export const hasTerminal = (): boolean => ownDevice().present();
+
 /** The controlling terminal, never a standard input that may be a pipe. @throws CommandFault where nobody is at one */
 export function terminalOf(command: string): Device {
   const device = ownDevice();

@@ -1,5 +1,5 @@
-import { ownDevice } from "../../channels/terminal/device.ts";
 import { agentHostAbove } from "../agent-host.ts";
+import { hasTerminal } from "../ask.ts";
 import { type Checked, type Played, playByScript, playWithPerson, type Telling } from "../demo/play.ts";
 import { filesystemServer } from "../demo/sandbox.ts";
 import { CommandFault, EXIT } from "../exit-codes.ts";
@@ -85,7 +85,7 @@ export const demo: Verb = (program, does) => {
         const out = output(options);
         if (filesystemServer().fetched) out.note("fetching the file server with npx; this takes a moment the first time");
         if (options.auto === true) return reportChecked(out, await playByScript());
-        if (!ownDevice().present() || agentHostAbove() !== undefined) {
+        if (!hasTerminal() || agentHostAbove() !== undefined) {
           throw new CommandFault(
             "the demonstration asks you at your terminal, and there is none here. Run it in a terminal, or let a scripted person answer: holdpoint demo --auto",
             EXIT.noApprover,

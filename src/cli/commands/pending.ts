@@ -1,4 +1,4 @@
-import { milliseconds, msOf, type Card } from "../../core/index.ts";
+import { type Card, msOf } from "../../core/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withDesk } from "../host.ts";
 import { oneLine, output, span, table } from "../output.ts";
@@ -10,7 +10,7 @@ const ROOM = 100;
 const short = (text: string): string => (text.length > ROOM ? `${text.slice(0, ROOM - 1)}…` : text);
 
 function row(card: Card, now: number): readonly string[] {
-  const left = span(Math.max(milliseconds("1s"), msOf(card.decideBy) - now));
+  const left = span(msOf(card.decideBy) - now);
   return [card.id, oneLine(card.tool.name), `${left} left`, short(oneLine(card.message))];
 }
 

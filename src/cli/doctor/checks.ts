@@ -1,7 +1,7 @@
 import { statSync, type Stats } from "node:fs";
 import { fileKeys } from "../../runtime/node/index.ts";
-import { ownDevice } from "../../channels/terminal/device.ts";
 import { agentHostAbove } from "../agent-host.ts";
+import { hasTerminal } from "../ask.ts";
 import type { Place } from "../place.ts";
 
 /** One thing that was looked at. `wrong` ends the command with exit code 1; `know` is only to be known. */
@@ -64,7 +64,7 @@ export function key({ key: path }: Place): Finding {
 }
 
 export function terminal(): Finding {
-  return ownDevice().present()
+  return hasTerminal()
     ? well("terminal", "there is one: requests can be asked and answered here")
     : know("terminal", "none controls this process", "answer with holdpoint approve in a terminal window of your own");
 }
