@@ -26,6 +26,7 @@ async function startRelay(sandbox: Sandbox, options: readonly string[]): Promise
   try {
     await client.start();
   } catch (thrown) {
+    sandbox.remove();
     const problem = thrown instanceof Error ? thrown.message : "unknown";
     throw new CommandFault(`the demonstration could not start its server: ${problem}`, undefined, { cause: thrown });
   }
