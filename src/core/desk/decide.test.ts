@@ -188,6 +188,16 @@ describe("decide", () => {
     expect((await standing(on, id)).record).toMatchObject({ status: "approved", decisions: { length: 2 } });
   });
 
+  it("P-03 counts a double click once, and tells both that it was counted", async () => {
+    const on = bench();
+    const id = await held(on, submissionOf(on));
+    const shown = await viewOf(on, id, ADA);
+    const click = (verdict: "approve" | "reject") => on.desk.approvals.decide(id, { verdict, ...shown }, ADA);
+    expect(await Promise.all([click("approve"), click("approve")])).toMatchObject([{ counted: true }, { counted: true }]);
+    expect(await Promise.all([click("reject"), click("reject")])).toMatchObject([{ counted: true }, { counted: true }]);
+    expect((await standing(on, id)).record.decisions.map(({ verdict }) => verdict)).toEqual(["approve", "reject"]);
+  });
+
   it("P-15 gives up, changed nothing, when the record changes faster than it can be decided", async () => {
     const faults = noFaults();
     const clock = manualClock();
