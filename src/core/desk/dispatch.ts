@@ -43,6 +43,8 @@ interface Underway {
   readonly shown: Map<string, Set<string>>;
   /** Place in the plan of the first channel not yet passed over. */
   readonly next: number;
+  /** Milliseconds since the epoch: whom it was not shown to by then it does not reach. */
+  readonly until: number;
 }
 
 const clausesOf = (record: Pick<ApprovalRequest, "terms" | "requester">) => ({
@@ -75,7 +77,9 @@ class Dispatching implements Dispatcher {
   }
 
   #start(stored: Stored, from: { plan: DeliveryPlan; next: number }): void {
-    const state: Underway = { ...from, stop: this.#parts.runtime.aborter(), reached: new Map(), shown: new Map() };
+    const { clock } = this.#parts.runtime;
+    const until = clock.now() + TIMES.deliverWithin;
+    const state: Underway = { ...from, until, stop: this.#parts.runtime.aborter(), reached: new Map(), shown: new Map() };
     this.#underway.set(stored.record.id, state);
     this.#remindLater(stored, state);
     void this.#run(stored, state);
@@ -104,7 +108,7 @@ class Dispatching implements Dispatcher {
 
   async #delivering(stored: Stored, state: Underway): Promise<void> {
     const { clock } = this.#parts.runtime;
-    const until = clock.now() + TIMES.deliverWithin;
+    const { until } = state;
     const settled = (): boolean => state.stop.signal.aborted || satisfied(stored, state);
     for (;;) {
       await this.#round(stored, state);
@@ -123,6 +127,23 @@ class Dispatching implements Dispatcher {
         cancel();
         resolve();
       });
+    });
+  }
+
+  /** What a channel does, awaited for so long at most: one that never finishes must keep nobody else. */
+  #within<T>(ms: number, work: Promise<T>, stop?: Aborter): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        cancel();
+        resolve(undefined);
+      };
+      const cancel = this.#parts.runtime.clock.after(ms, () => resolve(undefined));
+      stop?.signal.addEventListener("abort", giveUp);
+      const over = (): void => {
+        cancel();
+        stop?.signal.removeEventListener("abort", giveUp);
+      };
+      work.then(resolve, reject).finally(over);
     });
   }
 
@@ -148,7 +169,11 @@ class Dispatching implements Dispatcher {
     const { channel, identity, state } = to;
     try {
       const presented = await present(this.#parts, stored, { as: identity, render: (card) => channel.render(card) });
-      const delivered = await channel.deliver({ ...presented, to: identity, signal: state.stop.signal });
+      const left = Math.max(1, Math.min(TIMES.deliverTry, state.until - this.#parts.runtime.clock.now()));
+      const delivering = channel.deliver({ ...presented, to: identity, signal: state.stop.signal });
+      const delivered = await this.#within(left, delivering, state.stop);
+      if (delivered === undefined && state.stop.signal.aborted) return;
+      if (delivered === undefined) throw new Error("the channel did not answer in time");
       await this.#count(stored.record, { identity, channel: channel.name, state: delivered.state });
     } catch (thrown) {
       this.#parts.runtime.log.error("a delivery failed", {
@@ -210,7 +235,7 @@ class Dispatching implements Dispatcher {
     state.stop.abort();
     const next = state.next + 1;
     if (next >= state.plan.channels.length) return this.#desk.cancel(id, "no_approver");
-    await this.#closeAll(stored, state);
+    await this.#closeSoon(stored, state);
     this.#start(stored, { plan: state.plan, next });
   }
 
@@ -221,6 +246,11 @@ class Dispatching implements Dispatcher {
     const stored = await look(this.#parts, id);
     if (stored === undefined || hasEnded(stored.record.status)) this.#underway.delete(id);
     if (stored !== undefined) await this.#closeAll(stored, state);
+  }
+
+  /** First the old form, then what takes its place; but a surface that never closes must not keep it from being asked about. */
+  async #closeSoon(stored: Stored, state: Underway): Promise<void> {
+    await this.#within(TIMES.deliverAgain, this.#closeAll(stored, state));
   }
 
   async #closeAll(stored: Stored, state: Underway): Promise<void> {
@@ -251,7 +281,7 @@ class Dispatching implements Dispatcher {
     if (state === undefined) return;
     state.stop.abort();
     const old = await look(this.#parts, from);
-    if (old !== undefined) await this.#closeAll(old, state);
+    if (old !== undefined) await this.#closeSoon(old, state);
     if (successor.record.status === "pending") this.#start(successor, { plan: state.plan, next: state.next });
   }
 }

@@ -189,7 +189,8 @@ class Writer implements Journal {
       ...(unlessKilled === undefined ? {} : { unlessKilled }),
     });
     if (!committed.ok) return committed;
-    this.#node = own.end;
+    // A change without entries of this process runs beside those that have some, and must not set them back.
+    if (own.entries.length > 0) this.#node = own.end;
     this.#tell(entries);
     return { ok: true, records: stamped.map((record) => record.change.next) };
   }

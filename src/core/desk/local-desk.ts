@@ -214,6 +214,7 @@ class Local implements LocalDesk {
       const standing = await this.standing(current);
       if (standing === undefined) throw new HoldpointError("not_found", `there is no request ${id} to wait for`);
       const followed = standing.record.id !== current;
+      if (followed) await this.#catchUp(current, standing.record.id);
       if (followed || standing.status !== "pending") this.#parts.waiting.wake([current]);
       if (standing.status !== "pending") return standing;
       if (reminded !== standing.record.id) this.#remind(standing.record.id, standing.record.decideBy);
@@ -221,6 +222,12 @@ class Local implements LocalDesk {
       if (followed) current = standing.record.id;
       else await changed;
     }
+  }
+
+  /** Another desk took an edit: its successor is asked about here too, with what only this process knows of the call. */
+  async #catchUp(from: string, to: string): Promise<void> {
+    const successor = this.#parts.open.has(from) ? await look(this.#parts, to) : undefined;
+    if (successor !== undefined && this.#parts.open.has(from)) this.#succeeded(from, successor);
   }
 
   async standing(id: string): Promise<Standing | undefined> {

@@ -84,6 +84,8 @@ export const TIMES = {
   deliverWithin: 30_000,
   /** Between two tries of one delivery. */
   deliverAgain: 2000,
+  /** A channel that has not shown it by then has not: others must not wait for it. */
+  deliverTry: 10_000,
   /** Waiters look again by themselves: a hint may be lost. */
   lookAgain: 5000,
   /** A deadline that cannot be recorded is tried at least this often. */

@@ -32,7 +32,7 @@ const NOBODY = "";
 /** The one person behind an identity, whatever the channel: two accounts of one person are one vote (A49.2). */
 export async function personOf(parts: DeskParts, identity: Pick<Identity, "principal" | "as">): Promise<Person> {
   const known = await ask(() => parts.directory.principalOf(identity.as, identity.principal));
-  return { principal: known ?? NOBODY, as: identity.as };
+  return { principal: typeof known === "string" ? known : NOBODY, as: identity.as };
 }
 
 async function selects(
@@ -45,7 +45,8 @@ async function selects(
   if (selector === "@principal") return !requester.shared && person.principal === requester.principal;
   if (selector === "@operator") return !requester.shared && person.principal === parts.operator;
   if (!isGroup(selector) && (selector === person.principal || selector === person.as)) return true;
-  return ask(() => parts.directory.holds(selector, person));
+  // Only a plain yes: anything else that happens to be truthy names nobody.
+  return (await ask(() => parts.directory.holds(selector, person))) === true;
 }
 
 async function isSelf(parts: DeskParts, person: Person, requester: RequesterRecord): Promise<boolean> {

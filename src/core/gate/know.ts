@@ -1,4 +1,4 @@
-import { asWritten, checkPointers } from "../declared.ts";
+import { asWritten, checkPointers, declaredDuration } from "../declared.ts";
 import { DeclarationError } from "../errors.ts";
 import { prerequisite } from "../grant.ts";
 import { type Hash, hashOf } from "../hash.ts";
@@ -98,6 +98,10 @@ export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
     checkMessage(name, confirm, schema);
   }
   if (tool.requires !== undefined) prerequisite(tool.requires, name);
+  if (tool.timeout !== undefined && !(declaredDuration(`tool "${name}": timeout`, tool.timeout) > 0))
+    throw new DeclarationError(
+      `tool "${name}": a timeout of ${String(tool.timeout)} would end every call; leave it out for none`,
+    );
   checkPointers(`tool "${name}": secrets`, tool.secrets ?? []);
   checkPointers(`tool "${name}": editable`, tool.editable ?? []);
   checkPointers(`tool "${name}": ignore`, tool.ignore ?? []);

@@ -1,4 +1,4 @@
-import { DeclarationError } from "../errors.ts";
+import { DeclarationError, isHoldpointError, type RefusalCode } from "../errors.ts";
 import { thaw } from "../desk/events.ts";
 import type { JsonObject } from "../json-value.ts";
 import { type Outcome, refusedOutcome, unwrap } from "../outcome.ts";
@@ -40,7 +40,9 @@ class LocalRun implements Run {
     },
   ) {
     this.#parts = parts;
-    this.requester = Object.freeze({ ...made.requester });
+    const { path, ...requester } = made.requester;
+    // Tools, opinions and conditions are handed this very object: cards must not show what one of them wrote into it.
+    this.requester = Object.freeze({ ...requester, ...(path === undefined ? {} : { path: Object.freeze([...path]) }) });
     this.#scopes = made.scopes;
     this.#end = parts.runtime.aborter();
     this.#context = { signal: this.#end.signal, requester: this.requester };
@@ -133,9 +135,20 @@ class LocalRun implements Run {
     const { signal, release } = this.#signalFor(options.signal);
     try {
       return await this.#stations(lane, args, { options, signal });
+    } catch (thrown) {
+      return this.#faulty(lane.known.tool.name, thrown);
     } finally {
       release();
     }
+  }
+
+  /** A fault of a part on the way: nothing ran, since what a tool itself throws is an outcome long before (P-07, P-15). */
+  #faulty(name: string, thrown: unknown): Outcome {
+    const code = isHoldpointError(thrown) ? (thrown.code as RefusalCode) : "policy_error";
+    const problem = thrown instanceof Error ? thrown.message : "not an error";
+    this.#parts.runtime.log.error("a call could not be carried out", { tool: name, code, problem });
+    this.#parts.events.emit({ type: "error", where: "gate", code, problem });
+    return refusedOutcome(name, { code });
   }
 
   async #stations(lane: Lane, args: unknown, call: { options: CallOptions; signal: AbortLike }): Promise<Outcome> {
