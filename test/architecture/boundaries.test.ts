@@ -109,7 +109,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, text: string, to:
     "node_modules/lib/index.js",
   ],
   ["packages-lazily-or-as-types", "src/index.ts", 'import { a } from "lib"; export const b = a;', "node_modules/lib/index.js"],
-  ["tests-use-doors", "test/attacks/p1.test.ts", 'import "../../src/core/inner.ts";', "src/core/inner.ts"],
+  ["tests-use-doors", "test/promises/p1.test.ts", 'import "../../src/core/inner.ts";', "src/core/inner.ts"],
   ["examples-use-what-is-published", "examples/p1.ts", 'import "../src/gateway/inner.ts";', "src/gateway/inner.ts"],
   ["beside-tests-stay-beside", "src/gateway/p4.test.ts", 'import "../server/inner.ts";', "src/server/inner.ts"],
   ["source-imports-no-test", "src/gateway/p5.ts", 'import "../../test/screens/screen.ts";', "test/screens/screen.ts"],
