@@ -86,7 +86,7 @@ async function ask(wanted: Wanted, options: Options, policy: Policy | undefined)
   };
   const { argv, cwd } = wanted;
   const tool = gate.tool(toolOf(wanted, file, started)) as GatedTool<unknown>;
-  const run = gate.run({ principal: operator(), ...(options.as === undefined ? {} : { agent: options.as }) });
+  const run = gate.run({ principal: operator(), run: null, ...(options.as === undefined ? {} : { agent: options.as }) });
   try {
     const outcome = await run.try(
       tool,

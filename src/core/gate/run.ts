@@ -145,7 +145,8 @@ class LocalRun implements Run {
   /** A fault of a part on the way: nothing ran, since what a tool itself throws is an outcome long before (P-07, P-15). */
   #faulty(name: string, thrown: unknown): Outcome {
     const code = isHoldpointError(thrown) ? (thrown.code as RefusalCode) : "policy_error";
-    const problem = thrown instanceof Error ? thrown.message : "not an error";
+    // Another's words can hold an argument, as a file system's hold the path.
+    const problem = isHoldpointError(thrown) ? thrown.message : thrown instanceof Error ? thrown.name : "not an error";
     this.#parts.runtime.log.error("a call could not be carried out", { tool: name, code, problem });
     this.#parts.events.emit({ type: "error", where: "gate", code, problem });
     return refusedOutcome(name, { code });
@@ -376,19 +377,20 @@ class LocalRun implements Run {
   }
 }
 
-export interface RunOptions extends Requester {
+export interface RunOptions extends Omit<Requester, "run"> {
+  /** The run's own name. Default: one is made. `null`: no run, as for single commands; a rejection is then remembered for 30 minutes. */
+  readonly run?: string | null;
   readonly mode?: Mode;
   readonly signal?: AbortLike;
 }
 
 /** @throws DeclarationError on an empty principal: a call that acts for nobody has nobody to answer for it */
 export function startRun(parts: GateParts, options: RunOptions, policy: PolicySnapshot): Run {
-  const { mode: _mode, signal, ...requester } = options;
+  const { mode: _mode, signal, run = parts.runtime.ids.request(), ...requester } = options;
   if (typeof requester.principal !== "string" || requester.principal === "")
     throw new DeclarationError("a run acts for somebody: give it a principal that is not empty");
-  const run = requester.run ?? parts.runtime.ids.request();
   return new LocalRun(parts, {
-    requester: thaw({ ...requester, run }) as Requester,
+    requester: thaw({ ...requester, ...(run === null ? {} : { run }) }) as Requester,
     scopes: [{ policy, asks: "parent", channels: undefined }],
     signal,
   });
