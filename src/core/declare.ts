@@ -31,10 +31,11 @@ function markFunction<F extends AnyFunction>(fn: F, mark: Mark): F {
   };
   Object.defineProperty(refusing, "name", { value: name });
   Object.defineProperty(refusing, "length", { value: fn.length });
+  const all = [...(marks.get(fn) ?? []), mark];
   Object.defineProperty(refusing, "bind", {
-    value: (self: unknown, ...args: never[]) => markFunction(original.bind(self as never, ...args) as AnyFunction, mark),
+    value: (self: unknown, ...args: never[]) => all.reduce(markFunction, original.bind(self as never, ...args) as AnyFunction),
   });
-  marks.set(refusing, [...(marks.get(fn) ?? []), mark]);
+  marks.set(refusing, all);
   originals.set(refusing, original);
   return refusing as unknown as F;
 }
@@ -91,33 +92,26 @@ export function confirm(given: unknown, context?: DecoratorContext): unknown {
   return <T>(target: T, inner?: DecoratorContext): T => apply(target, mark, inner);
 }
 
+/** Marks of a member, its own and those of everything it overrides; one behind an accessor or a proxy counts as it is read. */
+function marksOfMember(target: object, member: string): readonly Mark[] {
+  const found = new Set<Mark>();
+  const add = (value: unknown): void => {
+    for (const mark of typeof value === "function" ? (marks.get(value) ?? []) : []) found.add(mark);
+  };
+  for (let holder: object | null = target; holder !== null; holder = Object.getPrototypeOf(holder) as object | null)
+    add(Object.getOwnPropertyDescriptor(holder, member)?.value);
+  add((target as Record<string, unknown>)[member]);
+  return [...found];
+}
+
 /** What `confirm` said of this function or tool; an overriding method keeps the marks of the one it overrides. */
 export function marksOf(target: unknown): readonly Mark[] {
   if (typeof target === "function") return marks.get(target) ?? [];
-  if (typeof target !== "object" || target === null) return [];
-  const found: Mark[] = [];
-  const seen = new Set<unknown>();
-  for (let holder: object | null = target; holder !== null; holder = Object.getPrototypeOf(holder) as object | null) {
-    const run = Object.getOwnPropertyDescriptor(holder, "run")?.value as unknown;
-    if (typeof run !== "function" || seen.has(run)) continue;
-    seen.add(run);
-    for (const mark of marks.get(run) ?? []) if (!found.includes(mark)) found.push(mark);
-  }
-  return found;
+  return typeof target === "object" && target !== null ? marksOfMember(target, "run") : [];
 }
 
 /** The function a gate runs for a marked one. */
 export const originalOf = (run: AnyFunction): AnyFunction => originals.get(run) ?? run;
-
-/** Marks of a toolkit's method: of the function it gives, and of every method it overrides. */
-function marksOfMethod(kit: object, method: string, fn: AnyFunction): readonly Mark[] {
-  const found: Mark[] = [...marksOf(fn)];
-  for (let holder: object | null = kit; holder !== null; holder = Object.getPrototypeOf(holder) as object | null) {
-    const own = Object.getOwnPropertyDescriptor(holder, method)?.value as unknown;
-    for (const mark of typeof own === "function" ? (marks.get(own) ?? []) : []) if (!found.includes(mark)) found.push(mark);
-  }
-  return found;
-}
 
 /** A set of tools that are the methods of one object, each taking one object of arguments. */
 export interface Toolkit {
@@ -166,15 +160,17 @@ export function toolkit(kit: Toolkit & object, options: ToolkitOptions = {}): re
   const methods = options.methods ?? methodsOf(kit);
   const confirming = new Set(kit.confirming ?? []);
   const messages = new Map(Object.entries(kit.requiresApproval ?? {}));
-  for (const name of [...confirming, ...messages.keys(), ...Object.keys(options.describe ?? {})]) {
-    if (!methods.includes(name))
+  const isMethod = (name: string): boolean =>
+    methods.includes(name) && typeof (kit as unknown as Record<string, unknown>)[name] === "function";
+  for (const name of [...methods, ...confirming, ...messages.keys(), ...Object.keys(options.describe ?? {})]) {
+    if (!isMethod(name))
       throw new DeclarationError(`this toolkit has no method "${name}"; its methods are ${methods.join(", ")}`);
   }
   return methods.map((method) => {
     const fn = (kit as unknown as Record<string, AnyFunction>)[method] as AnyFunction;
     const own = (args: never): unknown => originalOf(fn).call(kit as never, args);
     const asked = [
-      ...marksOfMethod(kit, method, fn),
+      ...marksOfMember(kit, method, fn),
       ...(messages.has(method) ? [wordsOf({ message: messages.get(method) as string })] : []),
       ...(confirming.has(method) && !messages.has(method) ? [wordsOf(true)] : []),
     ];
