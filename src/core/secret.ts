@@ -28,3 +28,20 @@ export function withCommitments(crypto: Crypto, args: JsonObject, salts: Salts):
 /** Pointers of a tool's secrets that these arguments carry. */
 export const secretsIn = (args: JsonObject, secrets: readonly string[]): readonly string[] =>
   secrets.filter((pointer) => at(args, pointer) !== undefined);
+
+/** Shorter texts stand in every sentence by chance. */
+const SHORTEST_SECRET = 4;
+
+function* textsIn(value: JsonValue): Generator<string> {
+  if (typeof value === "string" || typeof value === "number") yield String(value);
+  else if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) yield* textsIn(inner);
+}
+
+/** Words that the agent wrote itself, without the values that are secret in its call: it knows them, whoever reads need not (P-19). */
+export function withoutSecrets(words: string, args: JsonObject, secrets: readonly string[]): string {
+  const values = secrets.flatMap((pointer) => [...textsIn(at(args, pointer) ?? null)]);
+  return values
+    .filter((value) => value.length >= SHORTEST_SECRET)
+    .sort((one, other) => other.length - one.length)
+    .reduce((said, value) => said.replaceAll(value, "[secret]"), words);
+}

@@ -1,6 +1,6 @@
 import { DeclarationError, HoldpointError } from "../errors.ts";
 import { exemption, type ExemptionTest, type ExemptionWords } from "../exemption.ts";
-import { type Guards, GUARDS } from "../guards.ts";
+import { type Guards, GUARDS, overdue } from "../guards.ts";
 import { instant, type Instant, plus } from "../instant.ts";
 import type { Actor } from "../journal.ts";
 import { type CallFacts, type Mode, type PolicySnapshot, withMode } from "../policy.ts";
@@ -87,6 +87,8 @@ class Local implements LocalDesk {
   #started: Promise<void> | undefined;
 
   constructor(options: LocalDeskOptions) {
+    // Whoever is nobody to the directory has the empty name too.
+    if (options.operator === "") throw new DeclarationError("an operator has a name; leave the option out for os:<account>");
     const { runtime } = options;
     const store = carefulStore(options.store);
     this.#options = options;
@@ -220,8 +222,23 @@ class Local implements LocalDesk {
       if (reminded !== standing.record.id) this.#remind(standing.record.id, standing.record.decideBy);
       reminded = standing.record.id;
       if (followed) current = standing.record.id;
-      else await changed;
+      else if (overdue(standing.record, await this.#parts.store.now()) === undefined) await changed;
+      else if (!(await this.expire(current))) await this.#giveUp(current);
     }
+  }
+
+  /**
+   * Past its deadline and it cannot be recorded: the wait ends all the same, for time refuses whether the store says so
+   * or not (P-04).
+   * @throws HoldpointError `store_unavailable` unless it ended meanwhile
+   */
+  async #giveUp(id: string): Promise<void> {
+    const stored = await look(this.#parts, id);
+    if (stored?.record.status === "pending")
+      throw new HoldpointError(
+        "store_unavailable",
+        `request ${id} is over, but the store does not take its end; nothing was released`,
+      );
   }
 
   /** Another desk took an edit: its successor is asked about here too, with what only this process knows of the call. */
@@ -380,5 +397,5 @@ class Local implements LocalDesk {
   }
 }
 
-/** @throws DeclarationError where two channels share a name */
+/** @throws DeclarationError where two channels share a name, or the operator has none */
 export const localDesk = (options: LocalDeskOptions): LocalDesk => new Local(options);

@@ -4,6 +4,7 @@ import { at, replaceAt } from "../pointer.ts";
 import type { CallFacts } from "../policy.ts";
 import type { Hold, Refusal, Revalidated, Submission } from "../ports/desk.ts";
 import { requiredBy, ruleOn } from "../rule.ts";
+import { withoutSecrets } from "../secret.ts";
 import type { Requester, Requires } from "../tool-call.ts";
 import { bind } from "./bind.ts";
 import { floorsOf } from "./floor.ts";
@@ -88,7 +89,7 @@ function fromScopes(parts: GateParts, incoming: Incoming, asked: { args: JsonObj
     if (depth === 0) continue;
     if (verdict.verdict === "deny") return { holds: [], requires: [], denied: { by: "parent", ...reasonOf(verdict) } };
     if (verdict.verdict === "ask") holds.push(...inChannels(verdict.holds, channelsAround(parts, incoming, scope)));
-    requires.push(...(descriptor.requires === undefined ? [] : [descriptor.requires]), ...requiredBy(scope.policy, facts));
+    requires.push(...descriptor.requires, ...requiredBy(scope.policy, facts));
   }
   return { holds, requires, denied: undefined };
 }
@@ -218,7 +219,7 @@ export async function prepare(
       holds: weighed.holds,
       denied: weighed.denied,
       allowedByOpinion: weighed.allows,
-      requires: [...(descriptor.requires === undefined ? [] : [descriptor.requires]), ...weighed.requires],
+      requires: [...descriptor.requires, ...weighed.requires],
       secrets: descriptor.secrets ?? [],
       editable: commonPart(descriptor.editable ?? EVERYTHING, EVERYTHING),
       ignore: descriptor.ignore ?? [],
@@ -228,7 +229,7 @@ export async function prepare(
       requester,
       proof: parts.proof,
       grade: parts.grade,
-      statement,
+      statement: statement === undefined ? undefined : withoutSecrets(statement, weighed.arguments, descriptor.secrets ?? []),
       notes: [...call.notes, ...rewritten],
       policy: scopes[0].policy,
       wait,

@@ -15,6 +15,7 @@ import {
   type Impact,
   IMPACTS,
   type InputSchema,
+  type Requires,
   type Tier,
   type Tool,
   type ToolDescriptor,
@@ -37,7 +38,9 @@ export interface KnownTool {
 }
 
 /** A tool as this run's policy sees it: what code says, refined by what the policy says. */
-export interface Descriptor extends Omit<ToolDescriptor, "confirm" | "definition"> {
+export interface Descriptor extends Omit<ToolDescriptor, "confirm" | "definition" | "requires"> {
+  /** Grants: of the code, then of each policy entry that names one. All are wanted. */
+  readonly requires: readonly Requires[];
   /** Floors: of the code, then of each policy entry that has one. All hold. */
   readonly floors: readonly { readonly by: string; readonly confirm: Confirmation }[];
 }
@@ -183,17 +186,18 @@ function plainCopy(tool: Tool, read: { run: Tool["run"]; marks: readonly Mark[];
 
 /** What the policy's entries make of a tool; later entries refine earlier ones, and their floors add up. */
 export function describe({ tool, floors }: KnownTool, policy: PolicySnapshot): Descriptor {
-  const { run: _run, timeout: _timeout, definition: _definition, ...rest } = tool;
-  let descriptor: Descriptor = { ...rest, floors };
+  const { run: _run, timeout: _timeout, definition: _definition, requires: own, ...rest } = tool;
+  let descriptor: Descriptor = { ...rest, floors, requires: own === undefined ? [] : [own] };
   for (const { glob, entry } of policy.entries) {
     if (!glob.matches(tool.name)) continue;
-    const { match: _match, confirm: more, message: _message, editable, secrets, ...refined } = entry;
+    const { match: _match, confirm: more, message: _message, editable, secrets, requires, ...refined } = entry;
     const floor = confirmationOf(more);
     descriptor = {
       ...descriptor,
       ...refined,
       ...(editable === undefined ? {} : { editable: commonPart(descriptor.editable ?? EVERYTHING, editable) }),
       ...(secrets === undefined ? {} : { secrets: [...(descriptor.secrets ?? []), ...secrets] }),
+      requires: requires === undefined ? descriptor.requires : [...descriptor.requires, requires],
       floors: floor === undefined ? descriptor.floors : [...descriptor.floors, { by: "policy", confirm: floor }],
     };
   }

@@ -24,7 +24,7 @@ export function isPlain(known: KnownTool, incoming: Incoming): boolean {
   const { floors, requires, secrets, binds, tier } = descriptor;
   return (
     floors.length === 0 &&
-    requires === undefined &&
+    requires.length === 0 &&
     binds === undefined &&
     (secrets ?? []).length === 0 &&
     tier !== "physical" &&
