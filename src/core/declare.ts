@@ -93,21 +93,21 @@ export function confirm(given: unknown, context?: DecoratorContext): unknown {
 }
 
 /** Marks of a member, its own and those of everything it overrides; one behind an accessor or a proxy counts as it is read. */
-function marksOfMember(target: object, member: string): readonly Mark[] {
+function marksOfMember(target: object, member: string, read: unknown): readonly Mark[] {
   const found = new Set<Mark>();
   const add = (value: unknown): void => {
     for (const mark of typeof value === "function" ? (marks.get(value) ?? []) : []) found.add(mark);
   };
   for (let holder: object | null = target; holder !== null; holder = Object.getPrototypeOf(holder) as object | null)
     add(Object.getOwnPropertyDescriptor(holder, member)?.value);
-  add((target as Record<string, unknown>)[member]);
+  add(read);
   return [...found];
 }
 
 /** What `confirm` said of this function or tool; an overriding method keeps the marks of the one it overrides. */
 export function marksOf(target: unknown): readonly Mark[] {
   if (typeof target === "function") return marks.get(target) ?? [];
-  return typeof target === "object" && target !== null ? marksOfMember(target, "run") : [];
+  return typeof target === "object" && target !== null ? marksOfMember(target, "run", (target as { run?: unknown }).run) : [];
 }
 
 /** The function a gate runs for a marked one. */
