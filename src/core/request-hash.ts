@@ -15,7 +15,8 @@ export const requesterRecord = (requester: Requester): RequesterRecord => ({
   run: requester.run ?? null,
   thread: requester.thread ?? null,
   path: requester.path ?? [],
-  shared: requester.shared === true,
+  // Shared is the tighter of the two: whatever is not plainly "no" counts as it.
+  shared: requester.shared !== undefined && requester.shared !== false,
 });
 
 /** Everything the digest says of a request: what people approve and what the claim recomputes. */

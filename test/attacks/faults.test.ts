@@ -205,6 +205,45 @@ describe("an edit on another desk of the same store (P-02, P-06)", () => {
   });
 });
 
+describe("a decision on another desk of the same store (P-05)", () => {
+  it("ends the wait and closes the prompt where the call waits", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "holdpoint-far-"));
+    const clock = manualClock();
+    const runtime = nodeRuntime({ clock });
+    const open = (name: string) => {
+      const channel = recordingChannel({ name, people: ["ada"], assurance: "account" });
+      const store = sqliteStore({ path: join(folder, "holdpoint.db"), clock });
+      return { channel, gate: createGate({ runtime: { ...runtime, ids: nodeRuntime().ids }, store, channels: [channel] }) };
+    };
+    const [near, far] = [open("near"), open("far")];
+    near.gate.tool({ name: "pay", confirm: true, run: () => "paid" });
+    const outcome = near.gate.run({ principal: "ada" }).try("pay", {});
+    await vi.waitFor(() => expect(near.channel.deliveries).toHaveLength(1));
+    const id = String(near.channel.deliveries[0]?.card.id);
+    const ada = who("ada", { as: "far:ada", via: "far" });
+    const approvals = far.gate.desk.approvals as Approvals;
+    const shown = await approvals.card(id, ada);
+    if (shown === undefined || !("view" in shown)) throw new Error("not shown");
+    await approvals.decide(id, { verdict: "reject", digest: shown.card.digest, view: shown.view }, ada);
+    await clock.advance(6000);
+    expect(await outcome).toMatchObject({ status: "refused", code: "rejected" });
+    await vi.waitFor(() => expect(near.channel.closed.map(({ card }) => card.status)).toEqual(["rejected"]));
+    await near.gate[Symbol.asyncDispose]();
+    await far.gate[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+describe("a requester that is not plainly nobody's own (P-09)", () => {
+  it("counts as shared", async () => {
+    for (const shared of ["yes", 1, null, {}]) {
+      const on = scene();
+      const outcome = on.gate.run({ principal: "ada", shared: shared as never }).try("pay", {});
+      expect(await outcome).toMatchObject({ status: "refused", code: "no_approver" });
+    }
+  });
+});
+
 describe("this process's own journal under load (P-10)", () => {
   it("is not set back by a change that writes nothing to it", async () => {
     const clock = manualClock();

@@ -3,7 +3,7 @@ import type { Channel, Delivered } from "../ports/channel.ts";
 import type { Aborter } from "../ports/runtime.ts";
 import type { Stored } from "../ports/store.ts";
 import type { Standing } from "../quorum.ts";
-import { type ApprovalRequest, type CancelReason, hasEnded } from "../request.ts";
+import { type ApprovalRequest, type CancelReason, hasEnded, type Status } from "../request.ts";
 import { channelNamed, type DeliveryPlan, planDelivery, type PlanQuestion, reachedBy } from "./delivery-plan.ts";
 import { look } from "./look.ts";
 import { ableAmong, enough, personOf, standingOf } from "./people.ts";
@@ -41,6 +41,8 @@ interface Underway {
   readonly reached: Map<string, Standing>;
   /** By channel: whom it showed the request. */
   readonly shown: Map<string, Set<string>>;
+  /** What its surfaces were told already: whoever decided, and whoever waited, both say so. */
+  readonly told: Set<Status>;
   /** Place in the plan of the first channel not yet passed over. */
   readonly next: number;
   /** Milliseconds since the epoch: whom it was not shown to by then it does not reach. */
@@ -79,7 +81,14 @@ class Dispatching implements Dispatcher {
   #start(stored: Stored, from: { plan: DeliveryPlan; next: number }): void {
     const { clock } = this.#parts.runtime;
     const until = clock.now() + TIMES.deliverWithin;
-    const state: Underway = { ...from, until, stop: this.#parts.runtime.aborter(), reached: new Map(), shown: new Map() };
+    const state: Underway = {
+      ...from,
+      until,
+      stop: this.#parts.runtime.aborter(),
+      reached: new Map(),
+      shown: new Map(),
+      told: new Set(),
+    };
     this.#underway.set(stored.record.id, state);
     this.#remindLater(stored, state);
     void this.#run(stored, state);
@@ -245,7 +254,9 @@ class Dispatching implements Dispatcher {
     state.stop.abort();
     const stored = await look(this.#parts, id);
     if (stored === undefined || hasEnded(stored.record.status)) this.#underway.delete(id);
-    if (stored !== undefined) await this.#closeAll(stored, state);
+    if (stored === undefined || state.told.has(stored.record.status)) return;
+    state.told.add(stored.record.status);
+    await this.#closeAll(stored, state);
   }
 
   /** First the old form, then what takes its place; but a surface that never closes must not keep it from being asked about. */

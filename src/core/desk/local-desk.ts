@@ -218,7 +218,11 @@ class Local implements LocalDesk {
       const followed = standing.record.id !== current;
       if (followed) await this.#catchUp(current, standing.record.id);
       if (followed || standing.status !== "pending") this.#parts.waiting.wake([current]);
-      if (standing.status !== "pending") return standing;
+      if (standing.status !== "pending") {
+        // Decided on another desk: the prompts of this one are closed too.
+        if (this.#parts.open.has(standing.record.id)) this.#settled(standing.record);
+        return standing;
+      }
       if (reminded !== standing.record.id) this.#remind(standing.record.id, standing.record.decideBy);
       reminded = standing.record.id;
       if (followed) current = standing.record.id;
