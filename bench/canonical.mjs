@@ -7,6 +7,7 @@ import { hash } from "node:crypto";
 import npmCanonicalize from "canonicalize";
 import { canonicalize, copyJson, readJson } from "../src/core/index.ts";
 import { nodeRuntime } from "../src/runtime/node/index.ts";
+import { frozenCopy, strictWalk } from "./peers/hand.mjs";
 import { measure, ratio, show, target, verdict } from "./measure.mjs";
 
 /** 899 bytes of JSON, keys not sorted: what every contender of the performance page gets. */
@@ -33,30 +34,6 @@ const item = (_, id) => ({
 });
 const LARGE = { ...SMALL, items: Array.from({ length: 440 }, item) };
 
-/** What a careful person writes: a walk that refuses what is not I-JSON without running it, then a frozen copy. */
-function walk(value) {
-  if (typeof value === "string" ? value.isWellFormed() : typeof value === "boolean" || value === null) return;
-  if (typeof value === "number" && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return;
-  if (typeof value !== "object") throw new TypeError("not JSON");
-  const array = Array.isArray(value);
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== (array ? Array.prototype : Object.prototype) && prototype !== null) throw new TypeError("not plain");
-  for (const key of Reflect.ownKeys(value)) {
-    if (array && key === "length") continue;
-    const property = Object.getOwnPropertyDescriptor(value, key);
-    if (typeof key === "symbol" || !key.isWellFormed() || !property.enumerable || property.get || property.set)
-      throw new TypeError("not plain");
-    walk(property.value);
-  }
-}
-function frozen(value) {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return Object.freeze(value.map(frozen));
-  const copy = {};
-  for (const key of Object.keys(value)) copy[key] = frozen(value[key]);
-  return Object.freeze(copy);
-}
-
 const { sha256 } = nodeRuntime().crypto;
 
 for (const [size, value, batch] of [
@@ -74,15 +51,15 @@ for (const [size, value, batch] of [
   });
   show(`canonical form + SHA-256 of ${size}`, hashed, "canonicalize 4.0.0 + crypto.hash");
   const walked = await measure({
-    "hand: strict walk + frozen copy": { run: () => [walk(value), frozen(value)], batch },
+    "hand: strict walk + frozen copy": { run: () => [strictWalk(value), frozenCopy(value)], batch },
     "holdpoint copyJson": { run: () => copyJson(value), batch },
-    "hand: frozen copy alone": { run: () => frozen(value), batch },
+    "hand: frozen copy alone": { run: () => frozenCopy(value), batch },
     structuredClone: { run: () => structuredClone(value), batch },
   });
   show(`strict walk + frozen copy of ${size}`, walked, "hand: strict walk + frozen copy");
   const read = await measure({
     "JSON.parse": { run: () => JSON.parse(text), batch },
-    "JSON.parse + strict walk + frozen copy": { run: () => [walk(JSON.parse(text)), frozen(value)], batch },
+    "JSON.parse + strict walk + frozen copy": { run: () => [strictWalk(JSON.parse(text)), frozenCopy(value)], batch },
     "holdpoint readJson": { run: () => readJson(text), batch },
   });
   show(`reading ${size}`, read, "JSON.parse");

@@ -15,20 +15,20 @@ import { handInMemory, handOnSqlite } from "./peers/hand.mjs";
 import { holdpoint } from "./peers/holdpoint.mjs";
 
 const HAND = "hand: map, promise, two digests";
-/** Name, file, how its cycle is made, and how many times less than it ours may cost. */
+/** Each with how many times less than it ours may cost. */
 const PEERS = [
-  ["AI SDK 7", "ai-sdk", "aiSdk", 10],
-  ["Mastra, workflow", "mastra", "mastraWorkflow", 10],
-  ["OpenAI Agents", "openai-agents", "openaiAgents", 30],
-  ["LangGraph, MemorySaver", "langgraph", "langgraph", 100],
+  { name: "AI SDK 7", least: 10, load: async () => (await import("./peers/ai-sdk.mjs")).aiSdk },
+  { name: "Mastra, workflow", least: 10, load: async () => (await import("./peers/mastra.mjs")).mastraWorkflow },
+  { name: "OpenAI Agents", least: 30, load: async () => (await import("./peers/openai-agents.mjs")).openaiAgents },
+  { name: "LangGraph, MemorySaver", least: 100, load: async () => (await import("./peers/langgraph.mjs")).langgraph },
 ];
 
 /** A peer that is not installed is left out, loudly: the others still say something. */
 async function peers() {
   const found = [];
-  for (const [name, file, make, least] of PEERS) {
+  for (const { name, least, load } of PEERS) {
     try {
-      const cycle = (await import(`./peers/${file}.mjs`))[make]();
+      const cycle = (await load())();
       await cycle();
       found.push({ name, cycle, least });
     } catch (thrown) {

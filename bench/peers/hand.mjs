@@ -47,3 +47,27 @@ export function handOnSqlite(path, synchronous) {
     ran(await tool(ARGS));
   };
 }
+
+/** What a careful person writes: a walk that refuses what is not I-JSON without running it, then a frozen copy. */
+export function strictWalk(value) {
+  if (typeof value === "string" ? value.isWellFormed() : typeof value === "boolean" || value === null) return;
+  if (typeof value === "number" && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return;
+  if (typeof value !== "object") throw new TypeError("not JSON");
+  const array = Array.isArray(value);
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== (array ? Array.prototype : Object.prototype) && prototype !== null) throw new TypeError("not plain");
+  for (const key of Reflect.ownKeys(value)) {
+    if (array && key === "length") continue;
+    const property = Object.getOwnPropertyDescriptor(value, key);
+    if (typeof key === "symbol" || !key.isWellFormed() || !property.enumerable || property.get || property.set)
+      throw new TypeError("not plain");
+    strictWalk(property.value);
+  }
+}
+export function frozenCopy(value) {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
+  const copy = {};
+  for (const key of Object.keys(value)) copy[key] = frozenCopy(value[key]);
+  return Object.freeze(copy);
+}
