@@ -56,7 +56,7 @@ const nameOf = (word: string): string =>
     .replace(/^-/u, "")
     .replace(/\.(?:exe|js|mjs|cjs|py|ts)$/u, "");
 
-/** The agent host that a program is; `undefined`: none that we know. */
+/** The agent host that a program is; `undefined`: none that we know. @internal */
 export function agentHostOf({ words, title = "" }: Pick<Program, "words" | "title">): string | undefined {
   const [program = "", ...rest] = words;
   const name = nameOf(program);

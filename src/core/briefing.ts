@@ -104,7 +104,7 @@ export function messageFault(template: string, schema: unknown): string | undefi
 /** Longer headlines show their beginning and their end, with what is left out counted. */
 const HEADLINE = 160;
 
-/** One line for lists, made from the call and never from the agent's words: the tool and its arguments, escaped. */
+/** One line for lists, made from the call and never from the agent's words: the tool and its arguments, escaped. @internal */
 export function headline(tool: string, args: JsonObject): string {
   const said = Object.keys(args)
     .sort()

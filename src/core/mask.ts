@@ -2,9 +2,9 @@ import type { JsonObject, JsonValue } from "./json-value.ts";
 import { isSecretFlag, isSecretName, secretSpans, wordSpans, type SecretSpan } from "./mask-spans.ts";
 import { formatPointer } from "./pointer.ts";
 
-/** What stands on a card in the place of a masked span; its length is kept, its content is not. */
+/** What stands on a card in the place of a masked span; its length is kept, its content is not. @internal */
 export const maskMark = (length: number): string => `[masked ${length} ${length === 1 ? "character" : "characters"}]`;
-/** Finds the marks of {@link maskMark}. A value may spell one out: only the card's `masked` list says what is masked. */
+/** Finds the marks of {@link maskMark}. A value may spell one out: only the card's `masked` list says what is masked. @internal */
 export const MASK: RegExp = /\[masked \d+ characters?\]/gu;
 
 export interface Masked {

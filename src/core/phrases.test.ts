@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { LOCALES, localeOf, phrase, PHRASES, type PhraseKey } from "./phrases.ts";
+import { LOCALES, localeOf, phrase, type PhraseKey } from "./phrases.ts";
+import { PHRASES } from "./phrases/catalogue.ts";
 
 const placesOf = (text: string): readonly string[] => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
 

@@ -5,7 +5,6 @@ import { en } from "./phrases/en.ts";
 import { he } from "./phrases/he.ts";
 import { tr } from "./phrases/tr.ts";
 
-export { PHRASES } from "./phrases/catalogue.ts";
 export type { PhraseKey } from "./phrases/catalogue.ts";
 
 /** The languages that people are spoken to in. What a model reads is English always (`refusal.ts`). */

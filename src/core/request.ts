@@ -1,4 +1,3 @@
-import type { Code } from "./errors.ts";
 import type { Hash } from "./hash.ts";
 import type { Instant } from "./instant.ts";
 import type { JsonObject } from "./json-value.ts";
@@ -166,10 +165,4 @@ export interface Payload {
   readonly schema: JsonObject | null;
   /** A stored result for a caller that went away; `null`: none kept. */
   readonly result: JsonObject | null;
-}
-
-/** A refusal as records and people see it. */
-export interface Refused {
-  readonly code: Code;
-  readonly reason?: string;
 }

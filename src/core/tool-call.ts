@@ -152,6 +152,3 @@ export interface Tool<Args = never, Value = unknown> extends ToolDescriptor {
   readonly timeout?: Duration;
   readonly run: (args: Args, context: RunContext) => Value | Promise<Value>;
 }
-
-/** The value a tool gave, for records: JSON or opaque. */
-export type RunValue = JsonValue | undefined;

@@ -27,11 +27,11 @@ const trimmed = (line: string): string => line.replace(/^[ \t\r\n\u00a0]+|[ \t\r
 const isYes = (word: string, locale: Locale): boolean => YES.includes(plain(word)) || MORE[locale].yes.includes(plain(word));
 const isNo = (word: string, locale: Locale): boolean => NO.includes(plain(word)) || MORE[locale].no.includes(plain(word));
 
-/** At the terminal a line answers the prompt on screen: a yes-word approves, any other line, an empty one too, rejects. */
+/** At the terminal a line answers the prompt on screen: a yes-word approves, any other line, an empty one too, rejects. @internal */
 export const terminalAnswer = (line: string, locale: Locale = "en"): "approve" | "reject" =>
   isYes(trimmed(line), locale) ? "approve" : "reject";
 
-/** What a line says beyond a plain no; `undefined`: nothing. Control characters are keys, not words. */
+/** What a line says beyond a plain no; `undefined`: nothing. Control characters are keys, not words. @internal */
 export function reasonOf(line: string, locale: Locale = "en"): string | undefined {
   const said = trimmed(line.replace(/\p{Cc}/gu, ""));
   const [first = "", rest = ""] = [/^[\p{L}\p{M}']+/u.exec(said)?.[0], said.replace(/^[\p{L}\p{M}']+[\s,.;:!–—-]*/u, "")];
@@ -91,7 +91,7 @@ export type TextAnswer =
 const HISTORY =
   /^(?:>|-{2,} ?(?:original message|ursprüngliche nachricht|özgün ileti)|_{5,}|from: |von: |kimden: )|(?:wrote|schrieb|yazdı|כתב):$/iu;
 
-/** The line that answers: the first that is not empty, unless quoted history begins before it. */
+/** The line that answers: the first that is not empty, unless quoted history begins before it. @internal */
 export function answeringLine(text: string): string {
   for (const line of text.split(/\r\n|[\n\r]/u).map(trimmed)) {
     if (HISTORY.test(line)) return "";

@@ -21,7 +21,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** The file that a system would start for this word, links not followed; `undefined`: none. */
+/** The file that a system would start for this word, links not followed; `undefined`: none. @internal */
 export function programFile(word: string, from: { readonly cwd: string; readonly path: string }): string | undefined {
   if (word.includes("/")) return isExecutable(resolve(from.cwd, word)) ? resolve(from.cwd, word) : undefined;
   for (const folder of from.path.split(delimiter)) {

@@ -11,7 +11,9 @@ import { denyOf } from "../rule.ts";
 import { withCommitments } from "../secret.ts";
 import type { Event } from "../transition.ts";
 import { change } from "./change.ts";
+import { historyFlaw } from "./history.ts";
 import { killScopes } from "./kill.ts";
+import { integrityFault } from "./look.ts";
 import { electorateOf } from "./people.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
 import { endStreak } from "./remember.ts";
@@ -77,6 +79,8 @@ async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): P
   if (stored.record.status === "approved") {
     const reason = withdrawal(parts, stored.record, evidence);
     if (reason !== undefined) return refuse(parts, stored, { code: "cancelled", reason });
+    const flaw = await historyFlaw(parts, stored.record);
+    if (flaw !== undefined) throw integrityFault(id, flaw);
   }
   const token = parts.runtime.ids.token();
   const tokenHash: Hash = `sha256:${parts.runtime.crypto.sha256(token)}`;
@@ -117,7 +121,7 @@ export async function claim(parts: DeskParts, id: string, evidence: ClaimEvidenc
   }
 }
 
-/** The digest of what a tool gave; a value that is not JSON is only known to have been. */
+/** The digest of what a tool gave; a value that is not JSON is only known to have been. @internal */
 export function resultDigest(parts: DeskParts, value: unknown): Hash {
   try {
     canonicalize(value);

@@ -172,7 +172,7 @@ function repeatOf(
 }
 
 /** Past a deadline, time has ended the request; whoever comes first after it says so in the record. */
-export async function tickIfOverdue(parts: DeskParts, stored: Stored, now: Instant): Promise<void> {
+async function tickIfOverdue(parts: DeskParts, stored: Stored, now: Instant): Promise<void> {
   if (overdue(stored.record, now) !== undefined) await parts.expire(stored.record.id);
 }
 

@@ -1,5 +1,5 @@
 import { bug, HoldpointError, isHoldpointError } from "../errors.ts";
-import { type Instant, plus } from "../instant.ts";
+import { plus } from "../instant.ts";
 import type { Stored } from "../ports/store.ts";
 import { type ApprovalRequest, STATUSES } from "../request.ts";
 import { digestOf, partsOf, termsHash } from "../request-hash.ts";
@@ -68,11 +68,3 @@ export async function lookThrough(parts: DeskParts, id: string): Promise<Stored 
   }
   return stored;
 }
-
-export const storeNow = (parts: DeskParts): Promise<Instant> => parts.store.now();
-
-/** A short name for log lines: ids are names, not secrets. */
-export const named = (record: ApprovalRequest): { readonly request: string; readonly tool: string } => ({
-  request: record.id,
-  tool: record.call.tool.name,
-});

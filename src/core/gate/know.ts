@@ -54,7 +54,7 @@ type Convertible = {
 };
 
 /** The JSON Schema behind an input schema, where its library can say; it goes into the definition and the edit form. */
-export function jsonSchemaOf(input: InputSchema | undefined): JsonObject | null {
+function jsonSchemaOf(input: InputSchema | undefined): JsonObject | null {
   if (input === undefined) return null;
   try {
     if (!isStandardSchema(input)) return copyJson(input) as JsonObject;

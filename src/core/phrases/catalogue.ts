@@ -83,6 +83,7 @@ const PLAIN = [
   "answer.ambiguous_id",
   "answer.other",
 ] as const;
+/** @internal */
 export const PHRASES: readonly PhraseKey[] = [...PLAIN, ...COUNTED];
 export type PhraseKey = (typeof PLAIN)[number] | CountedKey;
 export type Catalogue = Readonly<Record<PhraseKey, Phrase>>;
