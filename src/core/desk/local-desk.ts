@@ -1,15 +1,13 @@
 import { DeclarationError, HoldpointError } from "../errors.ts";
-import { exemption, type ExemptionTest, type ExemptionWords } from "../exemption.ts";
-import { type Guards, GUARDS, overdue } from "../guards.ts";
+import { exemption } from "../exemption.ts";
+import { GUARDS, overdue } from "../guards.ts";
 import { instant, type Instant, plus } from "../instant.ts";
 import type { Actor } from "../journal.ts";
 import { type CallFacts, type Mode, type PolicySnapshot, withMode } from "../policy.ts";
-import type { Approvals, Identity } from "../ports/approvals.ts";
+import type { Approvals } from "../ports/approvals.ts";
 import type { Channel } from "../ports/channel.ts";
 import type { Desk, Standing } from "../ports/desk.ts";
-import type { Directory } from "../ports/directory.ts";
-import type { Runtime } from "../ports/runtime.ts";
-import type { Store, Stored } from "../ports/store.ts";
+import type { Stored } from "../ports/store.ts";
 import type { ApprovalRequest, CancelReason } from "../request.ts";
 import { hasEnded } from "../request.ts";
 import { ASSURANCES, type Assurance } from "../requirement.ts";
@@ -27,6 +25,7 @@ import { dispatcher } from "./dispatch.ts";
 import { type EventStream, eventStream } from "./events.ts";
 import { journalWriter, recorded } from "./journal-writer.ts";
 import { killScopes, killSwitch } from "./kill.ts";
+import type { LocalDesk, LocalDeskOptions } from "./local-desk-port.ts";
 import { look, lookThrough } from "./look.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
 import { standingFrom } from "./standing.ts";
@@ -34,39 +33,7 @@ import { faultOf, submit } from "./submit.ts";
 import { type Open, openRequests, sweep } from "./sweep.ts";
 import { waiting } from "./waiting.ts";
 
-export interface LocalDeskOptions {
-  readonly runtime: Runtime;
-  readonly store: Store;
-  readonly policy: PolicySnapshot;
-  readonly channels?: readonly Channel[];
-  readonly directory: Directory;
-  /** Default `default`. */
-  readonly tenant?: string;
-  /** Default `os:<account>`. */
-  readonly operator?: string;
-  readonly listing?: readonly Identity[];
-  readonly editRetries?: number;
-  readonly guards?: Guards;
-}
-
-/** A desk in this process: policy, store and dispatcher are its own, and so is the deciding side. */
-export interface LocalDesk extends Desk {
-  readonly approvals: Approvals;
-  readonly events: EventStream;
-  policy(): PolicySnapshot;
-  /** For new runs only. */
-  setPolicy(policy: PolicySnapshot): Promise<void>;
-  /** True where policy frees this call at once, with nothing to record or to ask for first. */
-  frees(call: { readonly facts: CallFacts; readonly edits: boolean; readonly policy: PolicySnapshot }): boolean;
-  /** Nothing is switched off, and that was looked at just now. */
-  readonly clear: boolean;
-  exempt(name: string, words: ExemptionWords, test: ExemptionTest): Promise<() => Promise<void>>;
-  /** Expires what is overdue and gives up claims whose lease is lost. Resolves with how many changed. */
-  sweep(): Promise<number>;
-  expire(id: string): Promise<boolean>;
-  pending(): Promise<readonly Open[]>;
-  close(): Promise<void>;
-}
+export type { LocalDesk, LocalDeskOptions } from "./local-desk-port.ts";
 
 const best = (levels: readonly Assurance[]): Assurance =>
   levels.reduce<Assurance>((most, level) => (ASSURANCES.indexOf(level) > ASSURANCES.indexOf(most) ? level : most), "local");
@@ -177,6 +144,17 @@ class Local implements LocalDesk {
 
   get clear(): boolean {
     return this.#parts.kills.clear;
+  }
+
+  async lets(tool: string, requester: Requester): Promise<boolean> {
+    const { kills, tenant } = this.#parts;
+    try {
+      if (kills.due) await kills.look();
+      return !kills.isKilled(killScopes(tenant, tool, requester));
+    } catch {
+      // It was logged; the call goes the long way, which refuses with the code for it.
+      return false;
+    }
   }
 
   snapshot(mode?: Mode): PolicySnapshot {
@@ -370,7 +348,7 @@ class Local implements LocalDesk {
     return plan !== undefined;
   }
 
-  async exempt(name: string, words: ExemptionWords, test: ExemptionTest): Promise<() => Promise<void>> {
+  async exempt(...[name, words, test]: Parameters<LocalDesk["exempt"]>): Promise<() => Promise<void>> {
     const made = exemption(name, words, {
       id: this.#options.runtime.ids.nonce(),
       since: instant(this.#options.runtime.clock.now()),

@@ -36,8 +36,9 @@ export async function execute(runtime: Runtime, execution: Execution): Promise<R
         ? undefined
         : new Promise<typeof LOST>((resolve) => {
             cancel = runtime.clock.after(milliseconds(tool.timeout as string | number), () => {
-              source.abort(new Error(`"${tool.name}" took longer than ${String(tool.timeout)}`));
+              // First, or what the tool says of its abort would pass for knowing what it did.
               resolve(LOST);
+              source.abort(new Error(`"${tool.name}" took longer than ${String(tool.timeout)}`));
             });
           });
     const value = await (over === undefined ? running : Promise.race([running, over]));

@@ -111,8 +111,8 @@ const outcomeOf = (tool: string, ran: Ran, facts: { request: string; edited: Edi
 
 /** The tool as it is known now: what was approved may have been replaced while a person read (A83.2). */
 async function identityNow(parts: GateParts, incoming: Incoming): Promise<ToolIdentity | undefined> {
-  const { known, performer } = incoming;
-  if (performer?.current === undefined) return parts.current(known).identity;
+  const { known, performer, registered = known } = incoming;
+  if (performer?.current === undefined) return parts.current(registered).identity;
   const current = await performer.current();
   return current === undefined ? undefined : knownTool(current, parts.runtime.crypto).identity;
 }

@@ -22,6 +22,8 @@ export interface Incoming {
   /** The run's own scope first, its parents' after it. */
   readonly scopes: readonly [Scope, ...Scope[]];
   readonly performer?: Performer;
+  /** The tool as it was registered, where somebody else runs it. */
+  readonly registered?: KnownTool;
 }
 
 /** A call that stations 1 to 3 let through. */

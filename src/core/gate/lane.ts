@@ -36,7 +36,7 @@ export function isPlain(known: KnownTool, incoming: Incoming): boolean {
 export function performedBy(lane: Lane | undefined, performer: Performer | undefined): Lane | undefined {
   if (lane === undefined || performer === undefined) return lane;
   const known: KnownTool = { ...lane.known, tool: { ...lane.known.tool, run: (args, context) => performer.run(args, context) } };
-  return { ...lane, known, incoming: { ...lane.incoming, known, performer } };
+  return { ...lane, known, incoming: { ...lane.incoming, known, performer, registered: lane.known } };
 }
 
 export const nameOf = (tool: unknown): string =>

@@ -1,7 +1,7 @@
 import { DeclarationError, isHoldpointError, type RefusalCode } from "../errors.ts";
 import { thaw } from "../desk/events.ts";
 import type { JsonObject } from "../json-value.ts";
-import { type Outcome, refusedOutcome, unwrap } from "../outcome.ts";
+import { type Outcome, refusedOutcome, unknownOutcome, unwrap } from "../outcome.ts";
 import type { Mode, PolicySnapshot } from "../policy.ts";
 import type { Refusal, Ruling, Standing, Submission } from "../ports/desk.ts";
 import type { Aborter } from "../ports/runtime.ts";
@@ -16,6 +16,7 @@ import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts
 import { describeBelow, type KnownTool, knownTool } from "./know.ts";
 import type { GateParts, Scope } from "./parts.ts";
 import type { CallOptions, ChildOptions, Guarded, GuardWords, Run, Submitted } from "./run-port.ts";
+import { type Joined, joined } from "./signals.ts";
 import { sameJson } from "../json.ts";
 
 const resultWords: Readonly<Record<Ran["as"], string>> = { ran: "ran", failed: "failed", lost: "unknown" };
@@ -155,7 +156,7 @@ class LocalRun implements Run {
   async #stations(lane: Lane, args: unknown, call: { options: CallOptions; signal: AbortLike }): Promise<Outcome> {
     const { options, signal } = call;
     if (signal.aborted) return refusedOutcome(lane.known.tool.name, { code: "cancelled" });
-    if (lane.free && this.#parts.local?.clear === true)
+    if (lane.free && (await this.#parts.local?.lets(lane.known.tool.name, this.requester)) === true)
       return this.#run(lane, { arguments: args as JsonObject, signal, how: "allowed" });
     const checked = await check(this.#parts, lane.incoming, args);
     if (!checked.ok) return refusedOutcome(lane.known.tool.name, checked.refusal);
@@ -205,19 +206,24 @@ class LocalRun implements Run {
         return this.#repeated(lane, submission, ruling.standing);
       case "held": {
         const held = this.#held(lane, submission, ruling.request);
-        if (submission.idGiven) this.#inFlight.set(ruling.request, held);
-        return held;
+        return submission.idGiven ? this.#flying(ruling.request, held) : held;
       }
     }
   }
 
   /** The same call again: one that is live is waited for with whoever waits, one that ended is never run again (P-03). */
   async #repeated(lane: Lane, submission: Submission, standing: Standing): Promise<Outcome> {
-    const { id } = standing.record;
-    const known = this.#inFlight.get(id);
+    const { id, root } = standing.record;
+    const known = this.#inFlight.get(root);
     if (known !== undefined) return known;
     const live = standing.status === "pending" || standing.status === "approved";
-    return live ? this.#held(lane, submission, id) : outcomeOfRepeat(lane.known.tool.name, standing);
+    return live ? this.#flying(root, this.#held(lane, submission, id)) : outcomeOfRepeat(lane.known.tool.name, standing);
+  }
+
+  /** By the request that was asked first: an edit puts others in its place. */
+  #flying(root: string, outcome: Promise<Outcome>): Promise<Outcome> {
+    this.#inFlight.set(root, outcome);
+    return outcome;
   }
 
   /** What a rule read is read again just before it runs: a link moved meanwhile is another call (A22.3). */
@@ -270,23 +276,11 @@ class LocalRun implements Run {
     );
     if (ran.as === "ran") return { status: resultWords.ran as "ran", value: ran.value, how: call.how };
     if (ran.as === "failed") return { status: "failed", error: ran.error, how: call.how };
-    return { status: "unknown", sentence: `"${tool.name}" may or may not have run; do not repeat it. Tell the user briefly.` };
+    return unknownOutcome(tool.name);
   }
 
-  /** The caller's signal and the run's own in one; released when the call has ended, or a long run would gather listeners. */
-  #signalFor(given: AbortLike | undefined): { signal: AbortLike; release: () => void } {
-    if (given === undefined) return { signal: this.#end.signal, release: () => undefined };
-    const both = this.#parts.runtime.aborter();
-    const listeners = ([given, this.#end.signal] as AbortLike[]).map((signal) => {
-      const end = (): void => both.abort(signal.reason);
-      if (signal.aborted) end();
-      signal.addEventListener("abort", end);
-      return () => signal.removeEventListener("abort", end);
-    });
-    const release = (): void => {
-      for (const stop of listeners) stop();
-    };
-    return { signal: both.signal, release };
+  #signalFor(given: AbortLike | undefined): Joined {
+    return joined(this.#parts.runtime, this.#end.signal, given);
   }
 
   async check(tool: unknown, args: unknown): Promise<Check> {
