@@ -41,6 +41,19 @@ describe("a child cannot weaken what its parent knows of a tool (P-17)", () => {
     expect(open?.record.terms.editable).toEqual(["/host"]);
   });
 
+  it("keeps the parent's demand where the child's own policy frees the tool by its name", async () => {
+    const on = scene({ unmatched: "allow", tools: [{ match: "note", confirm: "note?" }] }, [{ name: "note", tier: "write" }]);
+    on.gate.tool({ name: "look", tier: "read", run: () => 1 });
+    const run = on.gate.run({ principal: "ada" });
+    await run.call("look", {});
+    const child = run.child({ path: "c", asks: "parent", policy: on.policyOf({ unmatched: "allow" }) });
+    void child.call("note", {}).catch(() => undefined);
+    void child.try("note", {});
+    await on.clock.settle();
+    expect(on.ran).toEqual([]);
+    expect(await on.gate.pending()).toHaveLength(2);
+  });
+
   it("keeps the parent's word that a tool is physical", async () => {
     const policy: Policy = { tools: [{ match: "arm", tier: "physical" }], rules: [{ allow: "arm" }] };
     let running = 0;

@@ -1,7 +1,7 @@
 import type { PolicySnapshot } from "../policy.ts";
-import type { freesByName } from "../rule.ts";
+import { freesByName } from "../rule.ts";
 import type { Incoming } from "./judge.ts";
-import { describe, type KnownTool } from "./know.ts";
+import { describe, type Descriptor, type KnownTool } from "./know.ts";
 import type { Performer } from "./parts.ts";
 
 /** A tool on its way through one run. */
@@ -12,15 +12,8 @@ export interface Lane {
   readonly free: boolean;
 }
 
-/** A tool as one scope's policy knows it: a child's own words about a tier must not loosen its parent's. */
-export const nameIn = (known: KnownTool, policy: PolicySnapshot): Parameters<typeof freesByName>[1] => {
-  const { name, tier, edits } = describe(known, policy);
-  return { name, tier, edits: edits === true };
-};
-
 /** A tool that the fast lane may take: nothing of it looks at arguments, and nothing about running it needs care. */
-export function isPlain(known: KnownTool, incoming: Incoming): boolean {
-  const { descriptor } = incoming;
+export function isPlain(known: KnownTool, descriptor: Descriptor): boolean {
   const { floors, requires, secrets, binds, tier } = descriptor;
   return (
     floors.length === 0 &&
@@ -30,6 +23,16 @@ export function isPlain(known: KnownTool, incoming: Incoming): boolean {
     tier !== "physical" &&
     known.tool.timeout === undefined
   );
+}
+
+/**
+ * Freed by its name in one scope. As that scope's own policy knows it: a child's words must loosen neither a tier nor a
+ * demand of its parent's.
+ */
+export function isFreeIn(known: KnownTool, policy: PolicySnapshot): boolean {
+  const descriptor = describe(known, policy);
+  const { name, tier, edits } = descriptor;
+  return isPlain(known, descriptor) && freesByName(policy, { name, tier, edits: edits === true });
 }
 
 /** The same tool and judgement, run by somebody else. */

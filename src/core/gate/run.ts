@@ -5,13 +5,12 @@ import { type Outcome, refusedOutcome, unknownOutcome, unwrap } from "../outcome
 import type { Mode, PolicySnapshot } from "../policy.ts";
 import type { Refusal, Ruling, Standing, Submission } from "../ports/desk.ts";
 import type { Aborter } from "../ports/runtime.ts";
-import { freesByName } from "../rule.ts";
 import type { AbortLike, Requester, Tool } from "../tool-call.ts";
 import { bind } from "./bind.ts";
 import { type Check, checkCall, unknownToolCheck } from "./check-call.ts";
 import { execute, type Ran } from "./execute.ts";
 import { isRefusal, outcomeOfRepeat, runApproved, waitFor, withdraw } from "./held.ts";
-import { isPlain, type Lane, nameIn, nameOf, performedBy } from "./lane.ts";
+import { isFreeIn, isPlain, type Lane, nameOf, performedBy } from "./lane.ts";
 import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
 import { describeBelow, type KnownTool, knownTool } from "./know.ts";
 import type { GateParts, Scope } from "./parts.ts";
@@ -66,10 +65,7 @@ class LocalRun implements Run {
     const lane = {
       known,
       incoming,
-      free:
-        isPlain(known, incoming) &&
-        this.#parts.local !== undefined &&
-        this.#scopes.every((scope) => freesByName(scope.policy, nameIn(known, scope.policy))),
+      free: this.#parts.local !== undefined && this.#scopes.every((scope) => isFreeIn(known, scope.policy)),
     };
     this.#lanes.set(tool, lane);
     return lane;
@@ -167,7 +163,7 @@ class LocalRun implements Run {
   /** Allowed by our own desk with nothing to record: said at once, without building a submission. */
   #freed({ incoming, known }: Lane, args: JsonObject): boolean {
     const { local } = this.#parts;
-    if (local === undefined || this.#scopes.length > 1 || this.#scopes[0].asks === "deny" || !isPlain(known, incoming))
+    if (local === undefined || this.#scopes.length > 1 || this.#scopes[0].asks === "deny" || !isPlain(known, incoming.descriptor))
       return false;
     return local.frees({
       facts: factsOf(incoming, args),
