@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/index.ts";
+import { type JsonObject, readMessage } from "../core/index.ts";
 import type { Id } from "./message.ts";
 
 /** The messages that we write ourselves, each as one line. */
@@ -53,6 +53,22 @@ export function listLine(id: string, meta: string, cursor: string | undefined): 
 }
 
 /** The message's own text with nothing but the arguments replaced. */
+/** Without it a model takes its own arguments for those that ran, and goes on from there. */
+export const editNote = (tool: string, ran: JsonObject): string =>
+  `A person changed the arguments of "${tool}" before it ran. It ran with: ${JSON.stringify(ran)}`;
+
+/** A server's answer with a note put before its content; every other byte stays. An answer without content stays as it is. */
+export function withNote(line: Buffer, note: string): Buffer {
+  const text = line.toString("utf8");
+  const message = readMessage(text.trimEnd());
+  const content = message.span("/result/content");
+  if (content === undefined || text[content.start] !== "[") return line;
+  const at = Buffer.byteLength(text.slice(0, content.start + 1));
+  const follows = text.slice(content.start + 1, content.end - 1).trim() === "" ? "" : ",";
+  const part = Buffer.from(JSON.stringify({ type: "text", text: note }) + follows);
+  return Buffer.concat([line.subarray(0, at), part, line.subarray(at)]);
+}
+
 export function withArguments(
   text: string,
   at: { params: number; arguments: { start: number; end: number } | undefined },

@@ -10,6 +10,8 @@ export interface CallRequest {
   readonly line: Buffer;
   readonly name: string;
   readonly arguments: JsonObject;
+  /** Members of the request's params that stand beside its arguments and travel with them. */
+  readonly beside: readonly string[];
   readonly argumentsText: string;
   readonly spans: { readonly params: number; readonly arguments: Span | undefined };
   /** The client's progress token as it was spelled. */
@@ -34,6 +36,9 @@ export type CallFault = MalformedCall | InexactArguments;
 
 const malformed = (problem: string, code: number = INVALID_PARAMS): CallFault => ({ type: "malformed", code, problem });
 
+/** What every call has; anything else beside the arguments is said on the card. */
+const PLAIN: ReadonlySet<string> = new Set(["name", "arguments", "_meta"]);
+
 export function readCall(message: ClientRequest, line: Buffer): CallRequest | CallFault {
   const params = message.object.params;
   if (!isObject(params)) return malformed('"params" must be an object');
@@ -50,6 +55,7 @@ export function readCall(message: ClientRequest, line: Buffer): CallRequest | Ca
       line,
       name,
       arguments: sent as JsonObject,
+      beside: Object.keys(params).filter((member) => !PLAIN.has(member)),
       argumentsText,
       spans: { params: message.span("/params")?.start as number, arguments: at },
       ...metaOf(message, params),

@@ -1,3 +1,4 @@
+import { withNote } from "./answers.ts";
 import { readServerLine } from "./message.ts";
 import type { LineSink } from "./lines.ts";
 import type { ServerMessage } from "./message.ts";
@@ -26,6 +27,8 @@ export class FromServer implements LineSink {
     this.#heard = true;
     const messages = readServerLine(bytes);
     if (messages.some((message) => this.#isOurs(message))) return;
+    const note = messages.length === 1 ? this.#editOf(messages[0]) : undefined;
+    const told = note === undefined ? bytes : withNote(bytes, note);
     const records = messages.map((message) => this.#noted(message)).filter((record) => record !== undefined);
     if (records.length === 0) {
       this.#parts.toClient.send(bytes);
@@ -33,7 +36,7 @@ export class FromServer implements LineSink {
     }
     // Recorded first: the client must not act on a result that a crash could make unknown to the record.
     const place = this.#parts.toClient.place();
-    this.#parts.open.add(Promise.all(records).then(() => place.write(bytes, true)));
+    this.#parts.open.add(Promise.all(records).then(() => place.write(told, true)));
   }
 
   piece(bytes: Buffer, last: boolean): void {
@@ -56,6 +59,12 @@ export class FromServer implements LineSink {
     if (pending?.type !== "call" || !pending.call.held) return false;
     this.#parts.log.warn("the server answered a call that it was not given; the answer was dropped");
     return true;
+  }
+
+  /** The note that belongs to this answer: its call ran with arguments that a person had changed. */
+  #editOf(message: ServerMessage | undefined): string | undefined {
+    const pending = message?.answers === undefined ? undefined : this.#parts.calls.get(message.answers);
+    return pending?.type === "call" ? pending.call.editNote : undefined;
   }
 
   /** @returns the record to wait for, where the message ends a gated call */

@@ -1,5 +1,5 @@
 import { isHoldpointError, REFUSAL_CODES, refusalSentence, unknownSentence } from "../core/index.ts";
-import { listLine, progressLine, refusalLine, withArguments } from "./answers.ts";
+import { editNote, listLine, progressLine, refusalLine, withArguments } from "./answers.ts";
 import { isModern } from "./message.ts";
 import { brief, within } from "./parts.ts";
 import type { JsonObject, RefusalCode } from "../core/index.ts";
@@ -23,6 +23,7 @@ export class GatedCall {
   #note: string;
   #notes = 0;
   #next: NodeJS.Timeout | undefined;
+  #edit: string | undefined;
 
   constructor(request: CallRequest, parts: Parts) {
     this.#request = request;
@@ -33,6 +34,11 @@ export class GatedCall {
 
   get id(): Id {
     return this.#request.message.id;
+  }
+
+  /** What the model is told beside the result, where a person changed what it asked for. */
+  get editNote(): string | undefined {
+    return this.#edit;
   }
 
   /** True until the server may see it. */
@@ -106,6 +112,7 @@ export class GatedCall {
         if (this.#notes > 0) this.#tell();
       },
       clientName: this.#parts.client.name,
+      beside: this.#request.beside,
     };
   }
 
@@ -121,6 +128,7 @@ export class GatedCall {
   #run(verdict: Permitted): void {
     this.#state = "running";
     this.#finished = verdict.finished;
+    if (verdict.arguments !== undefined) this.#edit = editNote(this.#tool, verdict.arguments);
     this.#parts.toServer.send(verdict.arguments === undefined ? this.#request.line : this.#edited(verdict.arguments));
   }
 

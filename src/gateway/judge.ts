@@ -115,6 +115,7 @@ class GateJudge implements Judge {
       const ended: Promise<Outcome> = run.try(asked.handle as GatedTool<JsonObject>, call.arguments, {
         signal: asked.signal,
         performer,
+        notes: notesOf(call),
       });
       ended.then(
         (outcome) => {
@@ -136,6 +137,14 @@ class GateJudge implements Judge {
     await this.#run?.[Symbol.asyncDispose]();
   }
 }
+
+/** What travels with the call and is not on the card as an argument. */
+const notesOf = ({ beside }: GatewayCall): readonly string[] =>
+  beside.length === 0
+    ? []
+    : [
+        `the client also sent ${beside.map((member) => JSON.stringify(member)).join(", ")} beside the arguments; the server gets that as it is`,
+      ];
 
 /** An edit replaces the arguments alone; an unchanged call keeps the client's own text, byte for byte. */
 function verdictOf(call: GatewayCall, released: Released, ended: () => Promise<Outcome>): GatewayVerdict {

@@ -32,6 +32,8 @@ export interface GatewayCall {
    * at once. Only where the client asked for progress.
    */
   progress(note: string): void;
+  /** Members of the request beside name, arguments and `_meta`: the server gets them too. */
+  readonly beside: readonly string[];
   /** What the client calls itself. */
   readonly clientName: string | undefined;
 }

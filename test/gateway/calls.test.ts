@@ -160,7 +160,10 @@ describe("an edit replaces the arguments alone", () => {
   ])("%s", async (_what, sent, forwarded) => {
     const { send, answer } = await start({ echo: (_call, { run }) => run({ to: "bö\nb", n: [1, null] }) });
     send(sent);
-    expect((await answer(1)).result?.content?.[0]?.text).toBe('{"to":"bö\\nb","n":[1,null]}');
+    expect((await answer(1)).result?.content?.map((part: { text?: string }) => part.text)).toEqual([
+      'A person changed the arguments of "test/echo" before it ran. It ran with: {"to":"bö\\nb","n":[1,null]}',
+      '{"to":"bö\\nb","n":[1,null]}',
+    ]);
     expect(await reached()).toEqual([forwarded]);
   });
 });

@@ -79,8 +79,19 @@ describe("the gate judges what the relay brings", () => {
 
   it("what a person edited is what runs", async () => {
     const { driven, calls } = await gated(ASK, [{ verdict: "approve", arguments: { to: "y" } }]);
-    expect(await text(driven, 1, { to: "x" })).toBe('{"to":"y"}');
+    const content = (await driven.ask(call(1, "echo", { to: "x" }))).result?.content;
+    expect(content?.map((part) => part.text)).toEqual([
+      'A person changed the arguments of "test/echo" before it ran. It ran with: {"to":"y"}',
+      '{"to":"y"}',
+    ]);
     expect(await calls()).toEqual([JSON.stringify({ jsonrpc: "2.0", ...call(1, "echo", { to: "y" }) })]);
+  });
+
+  it("what travels beside the arguments is said on the card", async () => {
+    const { driven, person } = await gated(ASK, [{ verdict: "reject" }]);
+    driven.send('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{},"task":{"ttl":1}}}');
+    await driven.answer(1);
+    expect(person.shown[0]?.notes).toEqual(['the client also sent "task" beside the arguments; the server gets that as it is']);
   });
 
   it("a tool that the server does not list is unknown, and nobody is asked", async () => {

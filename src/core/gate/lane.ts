@@ -1,8 +1,9 @@
 import type { PolicySnapshot } from "../policy.ts";
 import { freesByName } from "../rule.ts";
-import type { Incoming } from "./judge.ts";
+import type { Checked, Incoming } from "./judge.ts";
 import { describe, type Descriptor, type KnownTool } from "./know.ts";
 import type { Performer } from "./parts.ts";
+import type { CallOptions } from "./run-port.ts";
 
 /** A tool on its way through one run. */
 export interface Lane {
@@ -44,3 +45,9 @@ export function performedBy(lane: Lane | undefined, performer: Performer | undef
 
 export const nameOf = (tool: unknown): string =>
   typeof tool === "string" ? tool : typeof tool === "object" && tool !== null && "name" in tool ? String(tool.name) : "unknown";
+
+/** What the host of a call says of it stands on the card with what receiving it noted. */
+export const noted = (checked: Checked, { notes = [] }: CallOptions): Checked => ({
+  arguments: checked.arguments,
+  notes: [...checked.notes, ...notes],
+});

@@ -12,6 +12,8 @@ export interface CallOptions {
   readonly signal?: AbortLike;
   /** The agent's own words; shown as its claim, at most 2,000 characters. */
   readonly statement?: string;
+  /** Lines for the card, by whoever hosts the call: what travels with it beside its arguments, what is not bound. */
+  readonly notes?: readonly string[];
   /** What runs in place of the tool's own `run`: for a gate in front of tools that live elsewhere. */
   readonly performer?: Performer;
 }

@@ -10,7 +10,7 @@ import { bind } from "./bind.ts";
 import { type Check, checkCall, unknownToolCheck } from "./check-call.ts";
 import { execute, type Ran } from "./execute.ts";
 import { isRefusal, outcomeOfRepeat, runApproved, waitFor, withdraw } from "./held.ts";
-import { isFreeIn, isPlain, type Lane, nameOf, performedBy } from "./lane.ts";
+import { isFreeIn, isPlain, type Lane, nameOf, noted, performedBy } from "./lane.ts";
 import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
 import { describeBelow, type KnownTool, knownTool } from "./know.ts";
 import type { GateParts, Scope } from "./parts.ts";
@@ -176,7 +176,7 @@ class LocalRun implements Run {
     const { name } = lane.known.tool;
     const { id, statement } = call.options;
     const prepared = await prepare(this.#parts, lane.incoming, {
-      ...call.checked,
+      ...noted(call.checked, call.options),
       options: { id, statement, signal: call.signal, wait: "block" },
     });
     if (!prepared.ok) return refusedOutcome(name, prepared.refusal);
@@ -293,7 +293,7 @@ class LocalRun implements Run {
     const checked = await check(this.#parts, lane.incoming, args);
     if (!checked.ok) return refusedOutcome(lane.known.tool.name, checked.refusal);
     const prepared = await prepare(this.#parts, lane.incoming, {
-      ...checked,
+      ...noted(checked, options),
       options: { id: options.id, statement: options.statement, signal: this.#signalFor(options.signal).signal, wait: "block" },
     });
     return prepared.ok ? prepared.submission : refusedOutcome(lane.known.tool.name, prepared.refusal);
