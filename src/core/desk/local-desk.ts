@@ -163,8 +163,7 @@ class Local implements LocalDesk {
 
   frees(call: { readonly facts: CallFacts; readonly edits: boolean; readonly policy: PolicySnapshot }): boolean {
     const { facts, edits, policy } = call;
-    if (policy.record === "calls" || this.#parts.kills.due || policy.opinions.length > 0) return false;
-    if (this.#parts.kills.isKilled(killScopes(this.#parts.tenant, facts.tool, facts.requester))) return false;
+    if (policy.record === "calls" || !this.#parts.kills.clear || policy.opinions.length > 0) return false;
     const verdict = ruleOn(policy, { facts, edits, killed: false, denied: undefined, holds: [], allowedByOpinion: false });
     return verdict.verdict === "allow" && requiredBy(policy, facts).length === 0;
   }

@@ -1,4 +1,4 @@
-import { copyJson, sameJson } from "../json.ts";
+import { copyJson, isCopyOf, sameJson } from "../json.ts";
 import { JsonFault, type JsonObject } from "../json-value.ts";
 import { formatPointer } from "../pointer.ts";
 import type { Refusal } from "../ports/desk.ts";
@@ -22,6 +22,8 @@ async function parse(schema: StandardSchema, value: JsonObject): Promise<Validat
   const issue = result.issues?.[0];
   if (issue !== undefined) return no({ code: "invalid_arguments", pointer: pointerOf(issue.path), problem: issue.message });
   if (!("value" in result)) return no({ code: "policy_error" });
+  // Most schemas give back what they got: our copy of it then stands for it, and no second one is made.
+  if (isCopyOf(value, result.value)) return { ok: true, arguments: value };
   const copy = copyJson(result.value);
   return typeof copy === "object" && copy !== null && !Array.isArray(copy)
     ? { ok: true, arguments: copy as JsonObject }
