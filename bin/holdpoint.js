@@ -15,6 +15,11 @@ const keepSqliteNoticeBack = () => {
 };
 
 const fail = (fault) => {
+  if (fault && fault.code === "ERR_MODULE_NOT_FOUND" && String(fault.message).includes("dist/cli/main.js")) {
+    process.stderr.write("holdpoint: this checkout is not built yet: npm ci && npm run build\n");
+    process.exitCode = 1;
+    return;
+  }
   process.stderr.write(`holdpoint: ${fault instanceof Error ? fault.stack : fault}\n`);
   process.exitCode = 1;
 };

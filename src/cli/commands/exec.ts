@@ -91,7 +91,7 @@ async function ask(wanted: Wanted, options: Options, policy: Policy | undefined)
     const outcome = await run.try(
       tool,
       { argv, cwd, env: tellingVariables(process.env) },
-      { signal: withdrawn.signal, ...(options.reason === undefined ? {} : { statement: options.reason }) },
+      { signal: withdrawn.signal, notes: [UNBOUND], ...(options.reason === undefined ? {} : { statement: options.reason }) },
     );
     return exitOf(outcome, options);
   } finally {
@@ -100,6 +100,10 @@ async function ask(wanted: Wanted, options: Options, policy: Policy | undefined)
     await gate[Symbol.asyncDispose]();
   }
 }
+
+/** Only the program itself is bound by its bytes: a card that does not say so would promise more than it holds. */
+const UNBOUND =
+  "the program and a script it is started with are bound; what it loads or starts by itself is not, and may change until it runs";
 
 /** A caller must be able to tell our own failure from its program's: as `env` and `timeout` do, 125. */
 async function withOwnStatus(work: () => Promise<number>): Promise<number> {
