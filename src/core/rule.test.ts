@@ -4,7 +4,7 @@ import type { Hash } from "./hash.ts";
 import { holdOf } from "./hold.ts";
 import type { JsonObject } from "./json-value.ts";
 import { type CallFacts, compilePolicy, type Condition, MODES, type Policy, type Rule, UNMATCHED } from "./policy.ts";
-import { denyOf, freesByName, type Judged, requiredBy, ruleOn, type Verdict } from "./rule.ts";
+import { couldAsk, denyOf, freesByName, type Judged, requiredBy, ruleOn, type Verdict } from "./rule.ts";
 import { type Tier, TIERS } from "./tool-call.ts";
 
 const HASH: Hash = `sha256:${"0".repeat(64)}`;
@@ -319,6 +319,27 @@ describe("requiredBy", () => {
       }),
       RUNS,
     );
+  });
+});
+
+describe("couldAsk", () => {
+  it("P-06 is never false where some arguments would ask, or need a grant", () => {
+    let never = 0;
+    fc.assert(
+      fc.property(rules, question, (list, asked) => {
+        const policy = compiled(list.map(ruleOf), asked);
+        if (couldAsk(policy, { name: asked.tool, tier: asked.tier, edits: asked.edits })) return;
+        never += 1;
+        for (const flag of [true, false]) {
+          const one: Question = { ...asked, flag, killed: false, denied: "no", held: false, allowedByOpinion: false };
+          const said = ruleOn(policy, judged(one));
+          expect(said.verdict).not.toBe("ask");
+          if (said.verdict === "allow") expect(requiredBy(policy, factsOf(one))).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+    expect(never).toBeGreaterThan(100);
   });
 });
 

@@ -126,21 +126,37 @@ export const requiredBy = (policy: PolicySnapshot, facts: CallFacts): readonly R
       : [],
   );
 
+interface Named {
+  readonly name: string;
+  readonly tier: Tier | undefined;
+  readonly edits: boolean;
+}
+
+/** The verdict on a tool by its name alone, of the rules that look at nothing else. */
+function byName(policy: PolicySnapshot, tool: Named, rules: readonly CompiledRule[]): Verdict["verdict"] {
+  const facts: CallFacts = { tool: tool.name, tier: tool.tier, arguments: {}, requester: { principal: "" } };
+  const blind = { ...policy, rules: rules.filter(({ rule }) => rule.when === undefined) };
+  const alone = { edits: tool.edits, killed: false, denied: undefined, holds: [], allowedByOpinion: false };
+  return ruleOn(blind, { facts, ...alone }).verdict;
+}
+
+const concerning = (policy: PolicySnapshot, tool: Named): readonly CompiledRule[] =>
+  policy.rules.filter((rule) => names(rule, tool.name, tool.tier));
+
+/** Could the policy's rules ask a person for any call of this tool, or want a grant for one? */
+export function couldAsk(policy: PolicySnapshot, tool: Named): boolean {
+  const rules = concerning(policy, tool);
+  if (rules.some(({ verdict, rule }) => verdict === "ask" || (verdict === "allow" && rule.requires !== undefined))) return true;
+  return byName(policy, tool, rules) === "ask";
+}
+
 /**
  * True where the policy frees every call of a tool by its name alone, so that nothing looks at the arguments and they
  * go to the tool untouched. Anything that could ever judge an argument makes it false.
  */
-export function freesByName(
-  policy: PolicySnapshot,
-  tool: { readonly name: string; readonly tier: Tier | undefined; readonly edits: boolean },
-): boolean {
+export function freesByName(policy: PolicySnapshot, tool: Named): boolean {
   if (policy.record === "calls" || policy.opinions.length > 0) return false;
-  const facts: CallFacts = { tool: tool.name, tier: tool.tier, arguments: {}, requester: { principal: "" } };
-  const matching = policy.rules.filter((rule) => names(rule, tool.name, tool.tier));
-  if (matching.some(({ verdict, rule }) => verdict !== "allow" || rule.requires !== undefined)) return false;
-  const blind = { ...policy, rules: matching.filter(({ rule }) => rule.when === undefined) };
-  return (
-    ruleOn(blind, { facts, edits: tool.edits, killed: false, denied: undefined, holds: [], allowedByOpinion: false }).verdict ===
-    "allow"
-  );
+  const rules = concerning(policy, tool);
+  if (rules.some(({ verdict, rule }) => verdict !== "allow" || rule.requires !== undefined)) return false;
+  return byName(policy, tool, rules) === "allow";
 }

@@ -23,6 +23,7 @@ import { type RunOptions, startRun } from "./run.ts";
 import type { Run } from "./run-port.ts";
 import type { Declared, GatedTool, InputOf } from "./tool.ts";
 import { refusedOutcome, Refused } from "../outcome.ts";
+import { couldAsk } from "../rule.ts";
 
 export interface GateOptions {
   /** Default: none; tools then run or ask by tier and floor. */
@@ -256,12 +257,9 @@ class LocalGate implements Gate {
     const known = this.#parts.known(tool);
     if (known === undefined) return false;
     const policy = this.policy();
-    const descriptor = describe(known, policy);
-    const asks = policy.rules.some(
-      (rule) => rule.verdict === "ask" && rule.globs.some((pattern) => pattern.matches(descriptor.name)),
-    );
-    const free = descriptor.tier === "read" || (policy.unmatched === "allow" && descriptor.tier === "write");
-    return descriptor.floors.length > 0 || asks || policy.opinions.length > 0 || !free || policy.unmatched === "ask";
+    const { name, tier, edits, floors, requires } = describe(known, policy);
+    if (floors.length > 0 || requires.length > 0 || policy.opinions.length > 0) return true;
+    return couldAsk(policy, { name, tier, edits: edits === true });
   }
 
   cancel(id: string): Promise<boolean> {
