@@ -8,6 +8,9 @@ import type { Tool } from "../tool-call.ts";
 import { type Gate, type GateHost, type GateOptions, makeGate } from "./gate.ts";
 import type { Run } from "./run-port.ts";
 
+/** The validator is loaded when a schema is first used: here, so that no test waits for a disk. */
+await benchRuntime(manualClock()).schemas.check({ type: "object" }, {});
+
 export interface GateBench {
   readonly gate: Gate;
   readonly run: Run;

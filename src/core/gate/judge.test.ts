@@ -1,0 +1,380 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../stores/memory/index.ts";
+import { manualClock, recordingChannel } from "../../testing/index.ts";
+import { identity } from "../desk/desk.test-kit.ts";
+import { faultyStore, noFaults } from "../desk/faulty-store.test-kit.ts";
+import type { JsonObject } from "../json-value.ts";
+import type { Policy } from "../policy.ts";
+import { type GateBench, gateBench, recorder } from "./gate.test-kit.ts";
+import { snapshotOf } from "./gate.ts";
+
+const PAY = { to: "bob", amount: 7 };
+const ADA = identity("ada");
+const policyOf = (on: GateBench, policy: Policy) => snapshotOf(policy, { runtime: on.runtime, record: "counts" });
+
+async function edit(on: GateBench, args: JsonObject | null, over: { as?: typeof ADA } = {}) {
+  const id = await on.shown();
+  const shown = on.channel.deliveries.find(
+    ({ card, to }) => card.id === id && (over.as === undefined || to.principal === over.as.principal),
+  );
+  const { card, view, to } = shown ?? { card: undefined, view: "", to: ADA };
+  const done = await on.gate.desk.approvals?.edit(id, { arguments: args, digest: card?.digest ?? "sha256:", view }, to);
+  await on.clock.settle();
+  return done;
+}
+
+describe("floors", () => {
+  it.each<[string, unknown, boolean]>([
+    ["nothing", undefined, true],
+    ["true", true, true],
+    ["false", false, false],
+    ["a function that says false", () => false, false],
+    ["a function that says true", () => true, true],
+    ["a function that says nothing", () => undefined, true],
+    ["a function that says 0", () => 0, true],
+    ["a promise of false", async () => false, true],
+    [
+      "a function that throws",
+      () => {
+        throw new Error("no");
+      },
+      true,
+    ],
+  ])("P-15 with a when of %s: only exactly false frees", async (_what, when, asked) => {
+    const on = gateBench();
+    on.gate.tools([recorder({ tier: "read", confirm: { ...(when === undefined ? {} : { when: when as never }) } })]);
+    expect((await on.run.check("pay", PAY)).verdict).toBe(asked ? "ask" : "allow");
+  });
+
+  it("P-02 shows its condition a copy", async () => {
+    const on = gateBench();
+    const tool = recorder({
+      tier: "read",
+      confirm: {
+        when: (args) => {
+          (args as { to: string }).to = "eve";
+          return false;
+        },
+      },
+    });
+    on.gate.tools([tool]);
+    await on.run.call("pay", PAY);
+    expect(tool.ran).toEqual([PAY]);
+  });
+
+  it("P-08 of code, of marks and of policy entries all hold, and policy refines the rest", async () => {
+    const on = gateBench({
+      policy: {
+        tools: [
+          {
+            match: "p*",
+            tier: "physical",
+            impact: "destructive",
+            effect: "money moves",
+            secrets: ["/key"],
+            editable: ["/amount"],
+          },
+          { match: "pay", confirm: { approvers: ["bob"] }, editable: ["/amount", "/to"], ignore: ["/n"] },
+          { match: "other", confirm: true },
+        ],
+      },
+    });
+    on.gate.tools([recorder({ tier: "read", confirm: "Pay {to}?", secrets: ["/token"], editable: ["/amount", "/x"] })]);
+    const call = on.run.try("pay", { ...PAY, key: "k-secret", token: "t-secret" });
+    const id = await on.shown();
+    const { record } = (await on.store.read(id)) ?? {};
+    expect(record?.terms.clauses.map(({ any }) => any[0]?.of)).toEqual([["@principal", "@operator"], ["bob"]]);
+    expect(record).toMatchObject({ tier: "physical", impact: "destructive", terms: { editable: ["/amount"] } });
+    expect(record?.call.secrets.slice().sort()).toEqual(["/key", "/token"]);
+    expect(on.channel.deliveries[0]?.card).toMatchObject({ effect: "money moves", message: "Pay bob?" });
+    await on.gate.cancelAll();
+    await call;
+  });
+});
+
+describe("opinions in a policy", () => {
+  it("P-08 may rewrite a call, which is then judged, shown and run as rewritten, and checked once more", async () => {
+    const on = gateBench({ policy: { opinions: [() => ({ verdict: "none", arguments: { to: "bob", amount: 5 } })] } });
+    const tool = recorder({ input: { type: "object", properties: { amount: { type: "number", maximum: 6 } } } });
+    on.gate.tools([tool]);
+    const call = on.run.try("pay", { to: "bob", amount: 6 });
+    await on.answer("approve");
+    expect(await call).toMatchObject({ status: "ran" });
+    expect(tool.ran).toEqual([{ to: "bob", amount: 5 }]);
+    expect(on.channel.deliveries[0]?.card.notes).toEqual([
+      "our own code changed what the agent asked for; what is shown is what would run",
+    ]);
+    const broken = gateBench({ policy: { opinions: [() => ({ verdict: "allow", arguments: { amount: 99 } })] } });
+    broken.gate.tools([tool]);
+    expect(await broken.run.try("pay", { amount: 1 })).toMatchObject({ code: "invalid_arguments" });
+    expect((await broken.run.check("pay", { amount: 1 })).stations.at(-1)).toEqual({
+      station: "bind",
+      said: "invalid_arguments",
+    });
+    expect(await broken.run.available("pay", { amount: 1 })).toBe(false);
+  });
+
+  it("P-08 allow only where nothing holds, deny always, ask as a hold, and a fault refuses", async () => {
+    const said = async (opinion: () => unknown, tool = {}) => {
+      const on = gateBench({ policy: { opinions: [opinion as never] } });
+      on.gate.tools([recorder(tool)]);
+      return (await on.run.check("pay", PAY)).stations.at(-1)?.said;
+    };
+    expect(await said(() => ({ verdict: "allow" }))).toBe("allow: opinion");
+    expect(await said(() => ({ verdict: "allow" }), { confirm: true })).toBe("ask: tool");
+    expect(await said(() => ({ verdict: "ask" }), { tier: "read" })).toBe("ask: opinion");
+    expect(await said(() => ({ verdict: "deny", reason: "no" }), { tier: "read" })).toBe("deny: opinion (no)");
+    expect(await said(() => "allow")).toBe("deny: opinion");
+  });
+});
+
+describe("secrets", () => {
+  it("P-19 P-02 run as they were given, and stand as commitments everywhere else, edits included", async () => {
+    const on = gateBench();
+    const tool = recorder({ secrets: ["/token"] });
+    on.gate.tools([tool]);
+    const call = on.run.try("pay", { ...PAY, token: "t-secret" });
+    await on.shown();
+    const shown = on.channel.deliveries[0]?.card.arguments ?? {};
+    expect(JSON.stringify([shown, on.lines])).not.toContain("t-secret");
+    expect(await edit(on, { ...shown, amount: 3 } as JsonObject)).toMatchObject({ counted: true });
+    expect(await call).toMatchObject({ status: "ran" });
+    expect(tool.ran).toEqual([{ to: "bob", amount: 3, token: "t-secret" }]);
+  });
+
+  it("P-19 are never written on a card", async () => {
+    const on = gateBench();
+    on.gate.tools([recorder({ secrets: ["/token"] })]);
+    const call = on.run.try("pay", PAY);
+    expect(await edit(on, { ...PAY, token: "typed on a card" })).toMatchObject({ counted: false, code: "invalid_edit" });
+    await on.gate.cancelAll();
+    await call;
+  });
+});
+
+describe("an edit", () => {
+  it("P-02 P-08 is checked by the gate's own stations, and tells the model what ran", async () => {
+    const on = gateBench({
+      policy: {
+        rules: [
+          { deny: "pay", when: ({ arguments: args }) => args.amount === 9 },
+          { ask: "pay", when: ({ arguments: args }) => args.amount === 8, approvers: ["bob"] },
+        ],
+      },
+    });
+    const tool = recorder({ input: { type: "object", properties: { amount: { type: "number" } } } });
+    on.gate.tools([tool]);
+    const call = on.run.try("pay", PAY);
+    expect(await edit(on, { to: "bob", amount: "x" })).toMatchObject({
+      code: "invalid_arguments",
+      note: expect.stringMatching(/^\/amount: /),
+    });
+    expect(await edit(on, { to: "bob", amount: 9 })).toMatchObject({ code: "denied" });
+    expect(await edit(on, { to: "bob", amount: 8 })).toMatchObject({ counted: true, status: "pending" });
+    await on.answer("approve", { by: "bob" });
+    expect(await call).toMatchObject({ status: "ran", edited: { by: "ada", arguments: { to: "bob", amount: 8 } } });
+    expect(tool.ran).toEqual([{ to: "bob", amount: 8 }]);
+  });
+
+  it("P-02 that was checked elsewhere is checked here again before it runs", async () => {
+    const clock = manualClock();
+    const capabilities = { durable: true, shared: true, wake: "poll" as const };
+    const store = { ...faultyStore(memoryStore({ clock }), noFaults()), capabilities };
+    const on = gateBench({ clock, store });
+    const other = gateBench({ clock, store });
+    let strict = false;
+    const validate = (value: unknown) => (strict ? { issues: [{ message: "too late" }] } : { value });
+    const tool = recorder({ input: { "~standard": { version: 1, vendor: "x", validate } } as never });
+    on.gate.tools([tool]);
+    const edited = async (args: JsonObject, then?: { input: "changed" }) => {
+      const call = on.run.try("pay", PAY);
+      const id = await on.shown();
+      const presented = await other.gate.desk.approvals?.card(id, ADA);
+      if (presented === undefined || "ambiguous" in presented) throw new Error("not seen");
+      const done = await other.gate.desk.approvals?.edit(
+        id,
+        { arguments: args, digest: presented.card.digest, view: presented.view },
+        ADA,
+      );
+      strict = then !== undefined;
+      await clock.settle();
+      await clock.advance(6000);
+      return [done?.counted, await call] as const;
+    };
+    const [counted, outcome] = await edited({ to: "bob", amount: 3 });
+    expect([counted, outcome]).toMatchObject([true, { status: "ran" }]);
+    expect(tool.ran).toEqual([{ to: "bob", amount: 3 }]);
+    const [taken, refused] = await edited({ to: "bob", amount: 4 }, { input: "changed" });
+    expect([taken, refused]).toMatchObject([true, { status: "refused", code: "invalid_edit" }]);
+    expect(tool.ran).toHaveLength(1);
+  });
+
+  it("P-15 whose own check fails is answered, and leaves the request", async () => {
+    let broken = false;
+    const on = gateBench({ policy: { opinions: [() => (broken ? (7 as never) : null)] } });
+    const schema = {
+      "~standard": {
+        version: 1,
+        vendor: "x",
+        validate: (value: unknown) => (broken ? { issues: [{ message: "no", path: ["amount"] }] } : { value }),
+      },
+    };
+    on.gate.tools([recorder({ input: schema as never })]);
+    const call = on.run.try("pay", PAY);
+    await on.shown();
+    broken = true;
+    expect(await edit(on, { to: "bob", amount: 3 })).toMatchObject({
+      counted: false,
+      code: "invalid_arguments",
+      note: "/amount: no",
+    });
+    broken = false;
+    await on.answer("approve");
+    expect(await call).toMatchObject({ status: "ran" });
+  });
+});
+
+describe("a child run", () => {
+  const TOOL = { name: "pay", tier: "write" as const };
+
+  it("P-17 is shown as who it is, asks its parent's people, and cannot weaken what they are asked", async () => {
+    const on = gateBench({ policy: { rules: [{ ask: "pay", approvers: ["bob"] }] } });
+    const tool = recorder();
+    on.gate.tools([tool]);
+    const child = on.run.child({ path: "researcher", asks: "parent", policy: policyOf(on, { rules: [{ allow: "**" }] }) });
+    const call = child.try("pay", PAY);
+    await on.shown();
+    expect(on.channel.deliveries.map(({ to, card }) => [to.principal, card.requester.path])).toEqual([["bob", ["researcher"]]]);
+    await on.answer("approve", { by: "bob" });
+    expect(await call).toMatchObject({ status: "ran" });
+    expect(() => on.run.child({ path: "", asks: "parent" })).toThrow(/name of its agent/);
+  });
+
+  it("P-17 is denied what its parent denies, and what only it asks joins what its parent asks", async () => {
+    const on = gateBench({
+      policy: {
+        rules: [
+          { deny: "drop", reason: "never" },
+          { ask: "pay", approvers: ["bob"] },
+        ],
+      },
+    });
+    on.gate.tools([recorder(), recorder({ name: "drop" }), recorder({ name: "free", tier: "read" })]);
+    const child = on.run.child({
+      path: "r",
+      asks: "own",
+      policy: policyOf(on, { rules: [{ ask: "pay", approvers: ["ada"], self: "allow" }, { allow: "drop" }] }),
+    });
+    expect(await child.try("drop", PAY)).toMatchObject({ code: "denied", reason: "never" });
+    expect(await child.try("free", PAY)).toMatchObject({ status: "ran" });
+    const call = child.try("pay", PAY);
+    const id = await on.shown();
+    expect((await on.store.read(id))?.record.terms.clauses.map(({ any }) => any[0]?.of).sort()).toEqual([["ada"], ["bob"]]);
+    await on.gate.cancelAll();
+    await call;
+    const plain = gateBench({ policy: { unmatched: "deny" } });
+    plain.gate.tools([recorder()]);
+    const below = plain.run.child({ path: "r", asks: "parent", policy: policyOf(plain, { rules: [{ allow: "**" }] }) });
+    expect(await below.try("pay", PAY)).toMatchObject({ code: "denied" });
+  });
+
+  it("P-17 that may not ask is denied where its own scope asks", async () => {
+    const on = gateBench({ policy: { rules: [{ allow: "pay" }] } });
+    on.gate.tools([
+      recorder(),
+      recorder({ name: "free", tier: "read" }),
+      recorder({ name: "floor", tier: "read", confirm: true }),
+    ]);
+    const child = on.run.child({ path: "r", asks: "deny", policy: policyOf(on, {}) });
+    expect(await child.try("pay", PAY)).toMatchObject({ code: "denied" });
+    expect(await child.try("floor", PAY)).toMatchObject({ code: "denied" });
+    expect(await child.try("free", PAY)).toMatchObject({ status: "ran" });
+    expect(await child.child({ path: "s", asks: "parent" }).try("pay", PAY)).toMatchObject({ code: "denied" });
+    expect(on.channel.deliveries).toEqual([]);
+  });
+
+  it("P-17 asks its own questions on its own channel, and its parent's where its parent asks", async () => {
+    const [main, side] = [recordingChannel({ name: "main" }), recordingChannel({ name: "side" })];
+    const on = gateBench({ channels: [side, main], policy: { rules: [{ ask: "pay" }] } });
+    on.gate.tools([recorder(), recorder({ name: "own", tier: "read" })]);
+    const child = on.run.child({
+      path: "r",
+      asks: "own",
+      channels: ["side"],
+      policy: policyOf(on, { rules: [{ ask: "own" }, { allow: "pay" }] }),
+    });
+    const calls = [child.try("own", PAY), child.try("pay", PAY)];
+    await on.clock.settle();
+    expect(side.deliveries.map(({ card }) => card.tool.name)).toEqual(["own"]);
+    expect(main.deliveries.map(({ card }) => card.tool.name)).toEqual(["pay"]);
+    const named = gateBench({
+      channels: [recordingChannel({ name: "a" }), recordingChannel({ name: "b" })],
+      defaultChannel: "b",
+      policy: { rules: [{ ask: "pay" }] },
+    });
+    named.gate.tools([recorder()]);
+    const other = named.run.child({
+      path: "r",
+      asks: "own",
+      channels: ["a"],
+      policy: policyOf(named, { rules: [{ allow: "pay" }] }),
+    });
+    const third = other.try("pay", PAY);
+    await named.clock.settle();
+    const { record } = (await named.gate.pending())[0] ?? {};
+    expect(record?.status).toBe("pending");
+    await on.gate.cancelAll();
+    await named.gate.cancelAll();
+    await Promise.all([...calls, third]);
+  });
+
+  it("P-17 P-19 keeps its parent's word about a tool: tier, impact, secrets, edits, grants", async () => {
+    const on = gateBench({
+      policy: {
+        tools: [
+          {
+            match: "pay",
+            tier: "physical",
+            impact: "irreversible",
+            secrets: ["/token"],
+            editable: ["/amount"],
+            ignore: ["/n"],
+            requires: "payments",
+            confirm: { approvers: ["bob"] },
+          },
+        ],
+      },
+    });
+    on.gate.tools([recorder({ tier: "read" })]);
+    const child = on.run.child({
+      path: "r",
+      asks: "parent",
+      policy: policyOf(on, { tools: [{ match: "pay", tier: "read", ignore: ["/amount"], impact: "default" }] }),
+    });
+    const call = child.try("pay", { ...PAY, token: "t-secret" });
+    const grant = await on.answer("approve");
+    expect((await on.store.read(grant))?.record.kind).toBe("grant");
+    const id = await on.shown();
+    const { record } = (await on.store.read(id)) ?? {};
+    expect(record).toMatchObject({
+      tier: "physical",
+      impact: "irreversible",
+      terms: { editable: ["/amount"] },
+      call: { secrets: ["/token"] },
+    });
+    expect(record?.terms.clauses.map(({ any }) => any[0]?.of)).toContainEqual(["bob"]);
+    await on.gate.cancelAll();
+    await call;
+  });
+
+  it("P-17 has no fast way past its parent", async () => {
+    const on = gateBench();
+    on.gate.tools([recorder(TOOL)]);
+    const child = on.run.child({ path: "r", asks: "parent", policy: policyOf(on, { tools: [{ match: "pay", tier: "read" }] }) });
+    const call = child.try("pay", PAY);
+    await on.answer("reject");
+    expect(await call).toMatchObject({ code: "rejected" });
+    await on.run[Symbol.asyncDispose]();
+    expect(await child.try("pay", { n: 1 })).toMatchObject({ code: "cancelled" });
+  });
+});
