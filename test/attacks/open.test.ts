@@ -42,7 +42,7 @@ function scene() {
 }
 
 describe("authority", () => {
-  it.fails("OPEN: whoever asks to switch the kill switch off is not the one who may say yes to it (P-09)", async () => {
+  it("whoever asks to switch the kill switch off is not the one who may say yes to it (P-09)", async () => {
     const clock = manualClock();
     const channel = recordingChannel({ people: ["ada"], assurance: "account" });
     const gate = createGate({
@@ -61,7 +61,7 @@ describe("authority", () => {
     expect(await approvals.killed()).toHaveLength(1);
   });
 
-  it.fails("OPEN: an exemption in code does not answer a confirm that only the policy states (P-08)", async () => {
+  it("an exemption in code does not answer a confirm that only the policy states (P-08)", async () => {
     const gate = createGate({ policy: { tools: [{ match: "pay", tier: "write", confirm: "sure?" }], unmatched: "allow" } });
     gate.tool({ name: "pay", run: () => "paid" });
     await gate.exempt("ours", { tools: ["pay"] }, () => true);

@@ -132,15 +132,15 @@ describe("kill switch", () => {
 
   it("P-08 off is a change: asked, shown, decided, recorded in one commit", async () => {
     const on = bench();
-    expect(await on.desk.approvals.kill("all", false, ADA)).toEqual({ changed: false });
+    expect(await on.desk.approvals.kill("all", false, OPERATOR)).toEqual({ changed: false });
     await on.desk.approvals.kill("all", true, ADA);
-    const { changed, request } = await on.desk.approvals.kill("all", false, ADA);
+    const { changed, request } = await on.desk.approvals.kill("all", false, OPERATOR);
     expect(changed).toBe(false);
     const id = String(request);
     const { record } = await standing(on, id);
     expect(record).toMatchObject({ kind: "change", status: "pending", impact: "destructive" });
     expect(await on.desk.approvals.killed()).toHaveLength(1);
-    const done = await on.desk.approvals.decide(id, { verdict: "approve", ...(await viewOf(on, id, ADA)) }, ADA);
+    const done = await on.desk.approvals.decide(id, { verdict: "approve", ...(await viewOf(on, id, OPERATOR)) }, OPERATOR);
     expect(done).toMatchObject({ status: "succeeded", counted: true });
     expect(await on.desk.approvals.killed()).toEqual([]);
     expect((await nodeEvents(on)).map(({ event, data }) => [event, data.on])).toEqual([
@@ -154,12 +154,12 @@ describe("kill switch", () => {
   it("P-08 a change that was rejected, or came twice, changes nothing more", async () => {
     const on = bench();
     await on.desk.approvals.kill("all", true, ADA);
-    const [one, two] = [await on.desk.approvals.kill("all", false, ADA), await on.desk.approvals.kill("all", false, ADA)].map(
+    const [one, two] = [await on.desk.approvals.kill("all", false, OPERATOR), await on.desk.approvals.kill("all", false, OPERATOR)].map(
       ({ request }) => String(request),
     ) as [string, string];
-    const third = String((await on.desk.approvals.kill("all", false, ADA)).request);
+    const third = String((await on.desk.approvals.kill("all", false, OPERATOR)).request);
     const decide = async (id: string, verdict: "approve" | "reject") =>
-      on.desk.approvals.decide(id, { verdict, ...(await viewOf(on, id, ADA)) }, ADA);
+      on.desk.approvals.decide(id, { verdict, ...(await viewOf(on, id, OPERATOR)) }, OPERATOR);
     expect(await decide(third, "reject")).toMatchObject({ status: "rejected" });
     expect(await on.desk.approvals.killed()).toHaveLength(1);
     expect(await decide(one, "approve")).toMatchObject({ status: "succeeded" });

@@ -39,9 +39,16 @@ const smallest = (numbers: readonly (number | undefined)[]): number | undefined 
 export const graded = (parts: DeskParts, hold: Hold): Clause =>
   hold.graded || suffices(parts.reachable, hold.clause.assurance) ? hold.clause : { ...hold.clause, assurance: "local" };
 
-/** Grants and changes of authority want an account, where the desk's configuration can prove one (design, section 11). */
+/**
+ * Grants and changes of authority want an account, where the desk's configuration can prove one (design, section 11).
+ * A change is the operator's: as its requester's, whoever asks to switch the kill switch off could say yes to it.
+ */
 export const authorityHold = (by: "grant" | "change"): Hold => ({
-  ...holdOf(by, { assurance: "account" }, { exemptible: false, message: undefined }),
+  ...holdOf(
+    by,
+    by === "grant" ? { assurance: "account" } : { assurance: "account", any: [{ of: ["@operator"], count: 1 }], self: "allow" },
+    { exemptible: false, message: undefined },
+  ),
   graded: false,
 });
 

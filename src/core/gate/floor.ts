@@ -20,5 +20,5 @@ export function floorsOf(descriptor: Descriptor, args: JsonObject, requester: Re
   const call = { tool: descriptor.name, requester };
   return descriptor.floors
     .filter(({ confirm }) => confirm.when === undefined || !freed(confirm.when, args, call))
-    .map(({ by, confirm }) => holdOf(by, confirm, { exemptible: true, message: confirm.message }));
+    .map(({ by, confirm }) => holdOf(by, confirm, { exemptible: by !== "policy", message: confirm.message }));
 }
