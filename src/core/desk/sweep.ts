@@ -1,5 +1,5 @@
 import { msOf } from "../instant.ts";
-import type { Stored } from "../ports/store.ts";
+import type { Row, Stored } from "../ports/store.ts";
 import { change } from "./change.ts";
 import { isHoldpointError } from "../errors.ts";
 import { lookOrSkip } from "./look.ts";
@@ -42,7 +42,29 @@ async function swept(parts: DeskParts, id: string, by: (id: string) => Promise<b
   }
 }
 
-/** Expires what is overdue and gives up claims whose lease is lost; nothing is ever run again by it. */
+/** A window or grant that has run out answers nothing; its row goes, and the journal says so. */
+async function clear(parts: DeskParts, row: Row & { readonly kind: "window" | "grant" }): Promise<boolean> {
+  const { kind, key, rev, value } = row;
+  const written = await parts.journal.write({
+    rows: [{ kind, key, expect: rev, next: null }],
+    node: [{ event: `${kind}.ended`, actor: null, data: { [kind]: String(value.id), until: String(value.until) } }],
+  });
+  return written.ok;
+}
+
+async function runOut(parts: DeskParts, kind: "window" | "grant"): Promise<number> {
+  const now = await parts.store.now();
+  const over: Row[] = [];
+  for await (const row of parts.store.rows({ kind })) if (now >= String(row.value.until)) over.push(row);
+  let cleared = 0;
+  for (const row of over) cleared += await swept(parts, row.key, () => clear(parts, { ...row, kind }));
+  return cleared;
+}
+
+/**
+ * Expires what is overdue, gives up claims whose lease is lost, and clears away windows and grants that have run out;
+ * nothing is ever run again by it.
+ */
 export async function sweep(parts: DeskParts): Promise<number> {
   const { store, tenant } = parts;
   let changed = 0;
@@ -50,5 +72,5 @@ export async function sweep(parts: DeskParts): Promise<number> {
     changed += await swept(parts, record.id, parts.expire);
   for await (const { record } of store.find({ status: ["claimed"], tenant }))
     changed += await swept(parts, record.id, (id) => giveUp(parts, id));
-  return changed;
+  return changed + (await runOut(parts, "window")) + (await runOut(parts, "grant"));
 }

@@ -83,7 +83,8 @@ function drawn(seen: Seen, wanted: readonly string[]): void {
 }
 
 /** What a terminal could take for a command, and what follows it. */
-const ESCAPES = /[\u001b\u009b][^\u001b\u009b]{0,3}/gu;
+const INTRODUCERS = [0x1b, 0x9b].map((code) => String.fromCodePoint(code)).join("");
+const ESCAPES = new RegExp(`[${INTRODUCERS}][^${INTRODUCERS}]{0,3}`, "gu");
 
 /** Nothing of the value was sent to the terminal as it is. */
 function noRawControl(seen: Seen): void {

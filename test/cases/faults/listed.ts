@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../src/core/index.ts";
 import { gateJudge } from "../../../src/gateway/index.ts";
 import type { Call } from "../world/call.ts";
 import { CURRENT } from "../world/process.ts";
+import { relayedCall } from "../world/relayed-call.ts";
 import type { Scene } from "./scene.ts";
 import { type FaultCall, type FaultEvent, type Fields, list } from "./shape.ts";
 
@@ -37,18 +38,7 @@ export async function callListed(
   scene.world.calls.push(call);
   scene.world.expectRequestOf(call);
   const judged = CURRENT.run(said.id, () =>
-    judge.judge(
-      {
-        tool: String(tool.name),
-        arguments: said.args as JsonObject,
-        argumentsText: JSON.stringify(said.args),
-        definition,
-        current: async () => definition,
-        progress: () => undefined,
-        clientName: undefined,
-      },
-      call.abort.signal,
-    ),
+    judge.judge(relayedCall(String(tool.name), said.args as JsonObject, definition), call.abort.signal),
   );
   judged.then(
     (verdict) => {
