@@ -22,6 +22,7 @@ import {
 import { faultyStore, noFaults } from "./faulty-store.test-kit.ts";
 
 const ADA: Identity = identity("ada");
+const OPERATOR: Identity = identity("os:op");
 
 async function approved(on: Bench, over: Parameters<typeof submissionOf>[1] = {}) {
   const submission = submissionOf(on, over);
@@ -134,8 +135,12 @@ describe("claim", () => {
       await on.desk.approvals.kill(scope, true, ADA);
       expect(await on.desk.claim(id, evidence)).toMatchObject({ ok: false, refusal: { code: "killed" }, status: "cancelled" });
       expect((await standing(on, id)).record.resolution?.reason).toBe("kill_switch");
-      const { request } = await on.desk.approvals.kill(scope, false, ADA);
-      await on.desk.approvals.decide(String(request), { verdict: "approve", ...(await viewOf(on, String(request), ADA)) }, ADA);
+      const { request } = await on.desk.approvals.kill(scope, false, OPERATOR);
+      await on.desk.approvals.decide(
+        String(request),
+        { verdict: "approve", ...(await viewOf(on, String(request), OPERATOR)) },
+        OPERATOR,
+      );
       await on.clock.advance(1000);
     }
   });

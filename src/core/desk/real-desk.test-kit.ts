@@ -238,12 +238,12 @@ export class RealDesk {
 
   async #kill(on: boolean): Promise<Said> {
     const { approvals } = this.#desk;
-    const ada = identity("ada");
-    const { request } = await approvals.kill("all", on, ada);
+    const operator = identity("os:op");
+    const { request } = await approvals.kill("all", on, operator);
     if (request !== undefined) {
-      const presented = await approvals.card(request, ada);
+      const presented = await approvals.card(request, operator);
       if (presented === undefined || "ambiguous" in presented) throw new Error("the change cannot be seen");
-      await approvals.decide(request, { verdict: "approve", digest: presented.card.digest, view: presented.view }, ada);
+      await approvals.decide(request, { verdict: "approve", digest: presented.card.digest, view: presented.view }, operator);
     }
     if (!on) this.clock.set(this.clock.now() + 1000);
     return { ok: true };
