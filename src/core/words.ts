@@ -31,11 +31,17 @@ const isNo = (word: string, locale: Locale): boolean => NO.includes(plain(word))
 export const terminalAnswer = (line: string, locale: Locale = "en"): "approve" | "reject" =>
   isYes(trimmed(line), locale) ? "approve" : "reject";
 
-/** What a line says beyond a plain no; `undefined`: nothing. Control characters are keys, not words. @internal */
+/** A first word set off by punctuation. A hyphen that touches the next word joins them: `no-one`, `no --force`. */
+const SET_OFF = /^([\p{L}\p{M}']+)(?:\s*[,.;:!–—]|\s*-(?=\s|$))[\s,.;:!–—-]*/u;
+
+/**
+ * What a line says beyond a plain no; `undefined`: nothing. A no-word goes only where punctuation sets it off: "no
+ * backups exist" without it says the opposite. Control characters are keys, not words. @internal
+ */
 export function reasonOf(line: string, locale: Locale = "en"): string | undefined {
   const said = trimmed(line.replace(/\p{Cc}/gu, ""));
-  const [first = "", rest = ""] = [/^[\p{L}\p{M}']+/u.exec(said)?.[0], said.replace(/^[\p{L}\p{M}']+[\s,.;:!–—-]*/u, "")];
-  const reason = isNo(first, locale) ? rest : said;
+  const [opening = "", word = ""] = SET_OFF.exec(said) ?? [];
+  const reason = isNo(said, locale) ? "" : isNo(word, locale) ? said.slice(opening.length) : said;
   return reason === "" ? undefined : reason;
 }
 
