@@ -90,6 +90,9 @@ export class DeclarationError extends Error {
 export const isHoldpointError = (thrown: unknown): thrown is HoldpointError =>
   isMarked(thrown) && thrown.name === "HoldpointError";
 
+/** What went wrong, for a log line: anybody may throw anything. */
+export const problemOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : "not an error");
+
 /** A contradiction inside Holdpoint. Loud, because a branch for it would hide it. */
 export function bug(what: string): never {
   throw new Error(`${what} (this is a bug in Holdpoint)`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DeclarationError, HoldpointError, isHoldpointError, bug } from "./errors.ts";
+import { bug, DeclarationError, HoldpointError, isHoldpointError, problemOf } from "./errors.ts";
 import {
   isRefused,
   isSuspended,
@@ -81,6 +81,7 @@ describe("errors", () => {
       false,
     ]);
     expect(new DeclarationError("x", { cause })).toMatchObject({ name: "DeclarationError", code: "declaration", cause });
+    expect([problemOf(cause), problemOf("a text"), problemOf(undefined)]).toEqual(["disk", "not an error", "not an error"]);
     expect(() => bug("two ends")).toThrow("two ends (this is a bug in Holdpoint)");
   });
 });

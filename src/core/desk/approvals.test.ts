@@ -154,9 +154,10 @@ describe("kill switch", () => {
   it("P-08 a change that was rejected, or came twice, changes nothing more", async () => {
     const on = bench();
     await on.desk.approvals.kill("all", true, ADA);
-    const [one, two] = [await on.desk.approvals.kill("all", false, OPERATOR), await on.desk.approvals.kill("all", false, OPERATOR)].map(
-      ({ request }) => String(request),
-    ) as [string, string];
+    const [one, two] = [
+      await on.desk.approvals.kill("all", false, OPERATOR),
+      await on.desk.approvals.kill("all", false, OPERATOR),
+    ].map(({ request }) => String(request)) as [string, string];
     const third = String((await on.desk.approvals.kill("all", false, OPERATOR)).request);
     const decide = async (id: string, verdict: "approve" | "reject") =>
       on.desk.approvals.decide(id, { verdict, ...(await viewOf(on, id, OPERATOR)) }, OPERATOR);

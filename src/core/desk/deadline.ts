@@ -1,3 +1,4 @@
+import { problemOf } from "../errors.ts";
 import { hasEnded } from "../request.ts";
 import { instant } from "../instant.ts";
 import { change } from "./change.ts";
@@ -42,7 +43,7 @@ export async function due(parts: DeskParts, id: string, again: number = TIMES.lo
   } catch (thrown) {
     parts.runtime.log.error("a deadline could not be recorded; it holds all the same", {
       request: id,
-      problem: thrown instanceof Error ? thrown.message : "not an error",
+      problem: problemOf(thrown),
     });
   }
   parts.waiting.wake([id]);

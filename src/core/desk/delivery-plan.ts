@@ -1,3 +1,4 @@
+import { problemOf } from "../errors.ts";
 import type { Identity } from "../ports/approvals.ts";
 import type { Channel } from "../ports/channel.ts";
 import type { Hold } from "../ports/desk.ts";
@@ -33,7 +34,7 @@ export async function reachedBy(parts: DeskParts, channel: Channel): Promise<rea
   try {
     return await channel.reaches();
   } catch (thrown) {
-    const problem = thrown instanceof Error ? thrown.message : "not an error";
+    const problem = problemOf(thrown);
     parts.runtime.log.error("a channel could not say whom it reaches", { channel: channel.name, problem });
     return [];
   }

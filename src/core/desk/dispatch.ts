@@ -1,3 +1,4 @@
+import { problemOf } from "../errors.ts";
 import type { Identity } from "../ports/approvals.ts";
 import type { Channel, Delivered } from "../ports/channel.ts";
 import type { Aborter } from "../ports/runtime.ts";
@@ -53,7 +54,6 @@ const clausesOf = (record: Pick<ApprovalRequest, "terms" | "requester">) => ({
   clauses: record.terms.clauses,
   requester: record.requester,
 });
-const problemOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : "not an error");
 const satisfied = ({ record }: Stored, state: Underway): boolean => enough(record.terms.clauses, state.reached);
 
 class Dispatching implements Dispatcher {

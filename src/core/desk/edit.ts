@@ -1,5 +1,5 @@
 import { differences, firstForbidden } from "../editable.ts";
-import { type AnswerCode, bug, type Code, HoldpointError, type RefusalCode } from "../errors.ts";
+import { type AnswerCode, bug, type Code, HoldpointError, problemOf, type RefusalCode } from "../errors.ts";
 import { prerequisite } from "../grant.ts";
 import { objection, overdue } from "../guards.ts";
 import { holdOf } from "../hold.ts";
@@ -134,7 +134,7 @@ async function schemaFault(
     return (await parts.runtime.schemas.check(schema, args))[0];
   } catch (thrown) {
     parts.runtime.log.error("an edit could not be checked", {
-      problem: thrown instanceof Error ? thrown.message : "not an error",
+      problem: problemOf(thrown),
     });
     return { code: "policy_error", problem: "could not be checked against the tool's schema" };
   }

@@ -1,4 +1,4 @@
-import { DeclarationError, HoldpointError } from "../errors.ts";
+import { DeclarationError, HoldpointError, problemOf } from "../errors.ts";
 import { exemption } from "../exemption.ts";
 import { GUARDS, overdue } from "../guards.ts";
 import { instant, type Instant, plus } from "../instant.ts";
@@ -294,7 +294,7 @@ class Local implements LocalDesk {
     surfaces.close(record.id).catch((thrown: unknown) => {
       this.#options.runtime.log.error("surfaces could not be brought to their final form", {
         request: record.id,
-        problem: thrown instanceof Error ? thrown.message : "not an error",
+        problem: problemOf(thrown),
       });
     });
   }
@@ -311,7 +311,7 @@ class Local implements LocalDesk {
     surfaces.follow(from, successor).catch((thrown: unknown) => {
       this.#options.runtime.log.error("an edit's successor could not be shown", {
         request: successor.record.id,
-        problem: thrown instanceof Error ? thrown.message : "not an error",
+        problem: problemOf(thrown),
       });
     });
   }

@@ -1,3 +1,4 @@
+import { problemOf } from "../errors.ts";
 import { type Instant, msOf } from "../instant.ts";
 import type { Aborter, Clock, Log } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
@@ -94,7 +95,7 @@ class Waiters implements Waiting {
       }
     } catch (thrown) {
       log.warn("the store's wake-ups stopped; waiters look again by themselves", {
-        problem: thrown instanceof Error ? thrown.message : "not an error",
+        problem: problemOf(thrown),
       });
     }
     this.#watched = false;

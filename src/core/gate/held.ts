@@ -1,4 +1,4 @@
-import { isHoldpointError } from "../errors.ts";
+import { isHoldpointError, problemOf } from "../errors.ts";
 import { sameJson } from "../json.ts";
 import type { JsonObject } from "../json-value.ts";
 import { type Edited, type Outcome, refusedOutcome, unknownOutcome } from "../outcome.ts";
@@ -36,7 +36,7 @@ export async function waitFor(parts: GateParts, id: string, submission: Submissi
     }
     parts.runtime.log.error("waiting for a decision failed", {
       request: id,
-      problem: thrown instanceof Error ? thrown.message : "not an error",
+      problem: problemOf(thrown),
     });
     return { code: isHoldpointError(thrown) ? "store_unavailable" : "policy_error" };
   } finally {
@@ -71,7 +71,7 @@ function renewing(parts: GateParts, id: string, token: string): () => void {
       parts.desk.renew(id, parts.runtime.ids.process, token).then(again, (thrown: unknown) => {
         parts.runtime.log.error("a claim could not be renewed", {
           request: id,
-          problem: thrown instanceof Error ? thrown.message : "not an error",
+          problem: problemOf(thrown),
         });
         again();
       });
@@ -95,7 +95,7 @@ async function record(parts: GateParts, id: string, ended: { token: string; ran:
   } catch (thrown) {
     parts.runtime.log.error("an outcome could not be recorded; the call did run", {
       request: id,
-      problem: thrown instanceof Error ? thrown.message : "not an error",
+      problem: problemOf(thrown),
     });
   }
 }

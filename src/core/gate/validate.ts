@@ -1,3 +1,4 @@
+import { problemOf } from "../errors.ts";
 import { copyJson, isCopyOf, sameJson } from "../json.ts";
 import { JsonFault, type JsonObject } from "../json-value.ts";
 import { formatPointer } from "../pointer.ts";
@@ -50,7 +51,7 @@ async function jsonSchema(runtime: Runtime, schema: unknown, value: JsonObject):
       : no({ code: "invalid_arguments", pointer: first.pointer, problem: first.problem });
   } catch (thrown) {
     runtime.log.error("a tool's input schema could not be used", {
-      problem: thrown instanceof Error ? thrown.message : "not an error",
+      problem: problemOf(thrown),
     });
     return no({ code: "policy_error" });
   }
