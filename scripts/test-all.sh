@@ -79,6 +79,5 @@ step package npm run --silent package
 step unit tests unit --coverage
 step e2e tests e2e --config test/e2e/vitest.config.ts
 step model npm run --silent model
-# Enable each of these with the part it runs:
-# step cases cases test/cases/decisions.jsonl test/cases/attacks.jsonl
+step cases cases test/cases/bank/attacks.jsonl test/cases/bank/reported-faults.jsonl test/cases/own.jsonl
 step demo node bin/holdpoint.js demo --auto
