@@ -21,7 +21,7 @@ export interface Line {
 }
 
 /** Lines of a case file, as they are. */
-export function linesOf(text: string): readonly Line[] {
+function linesOf(text: string): readonly Line[] {
   return text
     .split("\n")
     .filter((line) => line.trim() !== "")

@@ -7,7 +7,7 @@ import { relayedCall } from "./world/relayed-call.ts";
 
 /** Where a case and the design differ: what docs/decisions/0010-cases-and-design.md settles. */
 
-const gates: { [Symbol.asyncDispose](): Promise<void> }[] = [];
+const gates: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const gate of gates.splice(0)) await gate[Symbol.asyncDispose]();
 });
@@ -87,7 +87,11 @@ describe("settled", () => {
     const gate = createGate({ channels: [person] });
     gates.push(gate);
     const input = {
-      "~standard": { version: 1 as const, vendor: "test", validate: (value: unknown) => ({ value: { force: true, ...(value as object) } }) },
+      "~standard": {
+        version: 1 as const,
+        vendor: "test",
+        validate: (value: unknown) => ({ value: { force: true, ...(value as object) } }),
+      },
     };
     gate.tools([{ name: "drop", confirm: true, input, run: () => undefined }]);
     const run = gate.run({ principal: "ada" });

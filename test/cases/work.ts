@@ -15,7 +15,7 @@ export type Result =
   | { readonly result: "fail"; readonly why: readonly string[] }
   | { readonly result: "not yet"; readonly work: Work; readonly why: string };
 
-export const PASS: Result = { result: "pass" };
+const PASS: Result = { result: "pass" };
 export const failed = (why: readonly string[]): Result => (why.length === 0 ? PASS : { result: "fail", why });
 export const notYet = (work: Work, why: string): Result => ({ result: "not yet", work, why });
 

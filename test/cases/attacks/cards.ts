@@ -10,7 +10,7 @@ import { Stage } from "./stage.ts";
 const NAME = /^[A-Za-z0-9_.:@-]+(?:\/[A-Za-z0-9_.:@-]+)*$/;
 
 /** Messages of the cases are written `{{args.x}}`; ours are `{x}`. */
-export const templateOf = (written: string): string => written.replaceAll(/\{\{args\.(\w+)\}\}/g, "{$1}");
+const templateOf = (written: string): string => written.replaceAll(/\{\{args\.(\w+)\}\}/g, "{$1}");
 
 /** A schema that fills in what the case says is filled in. */
 function schemaOf(declared: Fields, args: Fields): NonNullable<Tool["input"]> {

@@ -1,4 +1,4 @@
-import { confirm, type JsonObject, type Opinion, type Outcome, type Tool } from "../../../src/core/index.ts";
+import { confirm, type JsonObject, type Opinion, type Tool } from "../../../src/core/index.ts";
 import type { Sabotage } from "../world/part.ts";
 import type { AttackCase } from "./shape.ts";
 import { Stage } from "./stage.ts";
@@ -101,5 +101,3 @@ function agentOf(stage: Stage): new (options: { tools: readonly Tool[] }) => obj
     }
   };
 }
-
-export const outcomesOf = (stage: Stage): readonly Outcome[] => stage.world.calls.flatMap((call) => call.outcome ?? []);

@@ -70,7 +70,7 @@ export async function runCrowd(one: AttackCase, sabotage?: Sabotage): Promise<St
 
 export const roundsOf = (stage: Stage): readonly Round[] => (stage.marks.get("rounds") as readonly Round[] | undefined) ?? [];
 
-const CLAIMER = fileURLToPath(new URL("../processes/claimer.ts", import.meta.url));
+const WORKER = fileURLToPath(new URL("../processes/worker.ts", import.meta.url));
 
 /** Real processes on one real file: each tries to claim each approved request. */
 async function runProcesses(one: AttackCase): Promise<Stage> {
@@ -80,7 +80,7 @@ async function runProcesses(one: AttackCase): Promise<Stage> {
   try {
     const ids = await approved(folder, number(one.input.repeat) ?? 1);
     const children = Array.from({ length: Number(one.input.processes) }, () =>
-      fork(CLAIMER, [folder, ...ids], { execArgv: ["--no-warnings"], stdio: ["ignore", "ignore", "inherit", "ipc"] }),
+      fork(WORKER, [folder, ...ids], { execArgv: ["--no-warnings"], stdio: ["ignore", "ignore", "inherit", "ipc"] }),
     );
     await Promise.all(children.map((child) => once(child, "message")));
     const answers = children.map((child) => once(child, "message"));

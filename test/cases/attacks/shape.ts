@@ -34,7 +34,7 @@ function literal(text: string): unknown {
 }
 
 /** Words, with what is in quotes or brackets kept whole. */
-export function wordsIn(text: string): readonly string[] {
+function wordsIn(text: string): readonly string[] {
   const words: string[] = [];
   let word = "";
   let depth = 0;

@@ -45,7 +45,7 @@ export interface StageOptions {
   readonly record?: "calls" | "counts";
 }
 
-export const APPROVERS: readonly string[] = ["ann", "bob"];
+const APPROVERS: readonly string[] = ["ann", "bob"];
 
 /** A case on a stage: agents act for lena, ann and bob approve, and everything that was seen is kept for the checks. */
 export class Stage {

@@ -9,10 +9,10 @@ import { type Fields, isFields, list, number, text } from "./shape.ts";
  */
 
 const PLAIN = /^[\w@%+:,./~^-]+(?: +[\w@%+:,./~^=-]+)*$/;
-export const isPlain = (command: string): boolean => PLAIN.test(command);
+const isPlain = (command: string): boolean => PLAIN.test(command);
 
 /** Patterns without a special meaning of any character but `*`, `**` and `?`. */
-export function globOf(pattern: string, crosses: boolean): RegExp {
+function globOf(pattern: string, crosses: boolean): RegExp {
   const source = pattern.replaceAll(/\*\*\/|\*\*|\*|\?|[^*?]+/g, (part) => {
     if (part === "**/") return "(?:.*/)?";
     if (part === "**") return ".*";

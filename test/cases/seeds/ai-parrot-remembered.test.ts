@@ -1,14 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { gateJudge } from "../../../src/gateway/index.ts";
-import type { Card, Tool } from "../../../src/index.ts";
+import type { Tool } from "../../../src/index.ts";
 import { relayedCall } from "../world/relayed-call.ts";
 import { asking, type Begun, bench, ending } from "./bench.ts";
-
-const _shownCard = async (at: ReturnType<typeof bench>, request: string): Promise<Card> => {
-  const shown = await at.card(request);
-  if (shown === undefined || "ambiguous" in shown) throw new Error("there is no card");
-  return shown.card;
-};
 
 describe("windows", () => {
   const tools = [asking("send", { confirm: { window: "5m" } }), asking("pay")];

@@ -1,14 +1,8 @@
 import { describe, expect, it } from "vitest";
 import * as holdpoint from "../../../src/index.ts";
-import { type Card, createGate, DeclarationError, dataFolder, type Tool } from "../../../src/index.ts";
+import { createGate, DeclarationError, dataFolder, type Tool } from "../../../src/index.ts";
 import { recordingChannel } from "../../../src/testing/index.ts";
 import { asking, type Begun, bench, ending } from "./bench.ts";
-
-const _shownCard = async (at: ReturnType<typeof bench>, request: string): Promise<Card> => {
-  const shown = await at.card(request);
-  if (shown === undefined || "ambiguous" in shown) throw new Error("there is no card");
-  return shown.card;
-};
 
 describe("asking", () => {
   it("AP-001, AP-031: a tool without a mark runs, and nobody is asked", async () => {

@@ -10,9 +10,6 @@ import { steered } from "../world/stores.ts";
 import { bench } from "./bench.ts";
 
 const PHYSICAL = { tier: "physical" as const };
-const _MODEL_READS =
-  'Not run: a person rejected "move". This is final: do not retry or rephrase it and do not reach the same end another way. Tell the user briefly.';
-
 describe("what outlives a process", () => {
   const folders: string[] = [];
   afterEach(() => {
