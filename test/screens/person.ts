@@ -76,15 +76,27 @@ export class Person {
       readonly columns?: number;
       readonly rows?: number;
       readonly silent?: boolean;
+      /** The size is known only while the terminal is taken, as with one that the channel opens itself. */
+      readonly lateSize?: boolean;
       /** A gate opens the channel. Default: the listening desk. */
       readonly gated?: boolean;
     } = {},
   ) {
-    const { columns = 80, rows = 40, silent = false, gated = false, ...rest } = options;
+    const { columns = 80, rows = 40, silent = false, lateSize = false, gated = false, ...rest } = options;
     this.size = { columns, rows };
     this.#screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 });
     if (!silent) this.#screen.onData((answer) => this.keyboard.press(answer));
-    const output: TerminalOutput = { isTTY: true, columns, rows, write: (text) => this.write(text) };
+    const { keyboard } = this;
+    const output = {
+      isTTY: true,
+      get columns(): number {
+        return lateSize && !keyboard.raw ? 80 : columns;
+      },
+      get rows(): number {
+        return lateSize && !keyboard.raw ? 24 : rows;
+      },
+      write: (text: string): void => this.write(text),
+    } satisfies TerminalOutput;
     this.channel = terminalChannel({
       as: "ada",
       locale: "en",

@@ -31,7 +31,8 @@ class Desk {
   written = "";
   status: number | undefined;
 
-  constructor(script: string) {
+  /** @param late milliseconds that this terminal takes to answer what it is asked */
+  constructor(script: string, late = 0) {
     const env = {
       PATH: process.env.PATH ?? "",
       HOME: this.folder,
@@ -46,7 +47,7 @@ class Desk {
       this.written += text;
       this.#screen.write(text);
     });
-    this.#screen.onData((answer) => this.type(answer));
+    this.#screen.onData((answer) => void setTimeout(() => this.status === undefined && this.type(answer), late));
     this.#pty.onExit(({ exitCode }) => {
       this.status = exitCode;
     });
@@ -130,6 +131,16 @@ describe("a real terminal", { timeout: 30_000 }, () => {
     desk.type("yes\r");
     await desk.shows("host got: yes");
     expect(desk.notes).toEqual(["refused expired"]);
+  });
+
+  it("leaves nothing of a late cursor report to the shell after a refusal", async () => {
+    const desk = new Desk(`${ASK}; stty -icanon -echo min 0 time 3; dd bs=100 count=1 > "$DIR/left" 2> "$DIR/dd"`, 30);
+    await desk.shows("Run it?");
+    desk.type("n\r");
+    await desk.ended();
+    expect(desk.notes).toEqual(["refused rejected"]);
+    expect(desk.file("dd")).not.toBe("");
+    expect(desk.file("left")).toBe("");
   });
 
   it("is not shared with a host that reads it too", async () => {

@@ -30,6 +30,30 @@ describe("a question at the terminal, and what happens around it", () => {
     expect(person.desk.heard.filter((one) => one.what === "seen").map((one) => one.id)).toEqual(["b"]);
   });
 
+  it.each([40, 60, 200])("lays the first card out for a terminal that is %i columns wide (P-13)", async (columns) => {
+    const card = { ...A, arguments: { text: "word ".repeat(60) }, message: "speak ".repeat(40) };
+    const options = { columns, rows: 60 };
+    await using known = new Person(options);
+    await using person = new Person({ ...options, lateSize: true });
+    await known.asked(card);
+    await person.asked(card);
+    expect(person.rows).toEqual(known.rows);
+    for (const row of person.rows) expect(row.length).toBeLessThan(columns);
+  });
+
+  it("waits for the terminal's last answer when all is closed, so that the host's shell reads none of it", async () => {
+    await using person = new Person();
+    await person.asked(A);
+    const press = person.keyboard.press.bind(person.keyboard);
+    person.keyboard.press = (text) => void (text.endsWith("R") ? setTimeout(() => press(text), 30) : press(text));
+    await person.types("n\r");
+    expect(person.desk.decisions).toEqual(["a reject"]);
+    await person.channel[Symbol.asyncDispose]();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(person.keyboard.unread).toBe("");
+    expect(person.keyboard.raw).toBe(false);
+  });
+
   it("takes the question away when it ends, and leaves the next line to the host", async () => {
     await using person = new Person();
     await person.asked(A);

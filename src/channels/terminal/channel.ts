@@ -128,7 +128,7 @@ export class AtTerminal implements TerminalChannel {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#queue = [];
     this.#aside.clear();
-    this.#active?.question.abandon(this.#say("terminal.closed", { ending: this.#say("terminal.withdrawn") }));
+    await this.#active?.question.abandon(this.#say("terminal.closed", { ending: this.#say("terminal.withdrawn") }));
     this.#release();
   }
 

@@ -46,6 +46,8 @@ type Phase = "guard" | "reading" | "checking" | "deciding" | "over";
 
 /** A lone Escape is told from the beginning of an arrow key by what follows within this time. */
 const ESCAPE_MS = 60;
+/** A host that closes everything waits no longer than this for a terminal's last answer. */
+const LAST_ANSWER_MS = 150;
 /** Colours off, plain letters, cursor shown, rows broken by the terminal, letters not pushed aside. */
 const ORDERLY = "\u001b[0m\u001b(B\u000f\u001b[?25h\u001b[?7h\u001b[4l";
 /** Also the whole screen as scroll region, and nothing on it: after somebody else has drawn. */
@@ -58,7 +60,8 @@ const CLEARED = `${ORDERLY}\u001b[?6l\u001b[r\u001b[2J\u001b[H`;
 export class Question {
   readonly #around: Surroundings;
   #presented: Presented;
-  #sheet: Sheet;
+  /** Laid out once the terminal is taken: before that nobody knows how wide it is. */
+  #sheet: Sheet = { parts: [] };
   #part = 0;
   #phase: Phase = "guard";
   #keys = new KeyReader();
@@ -75,11 +78,11 @@ export class Question {
   constructor(presented: Presented, around: Surroundings) {
     this.#presented = presented;
     this.#around = around;
-    this.#sheet = this.#makeSheet();
   }
 
   /** Draws the card. @returns whether all of it stands on the screen */
   start(): boolean {
+    this.#sheet = this.#makeSheet();
     this.#around.device.write(`\r\n${ORDERLY}`);
     this.#drawPart();
     return this.#lastPart && this.#presented.complete;
@@ -115,10 +118,23 @@ export class Question {
     if (this.#phase !== "deciding") this.#end([ending]);
   }
 
-  /** As {@link Question.withdraw}, whatever is under way: the channel itself is over. */
-  abandon(ending: string): void {
+  /**
+   * As {@link Question.withdraw}, whatever is under way: the channel itself is over. What the terminal still has to say
+   * of its cursor is waited for a moment: the host's shell would take it for typed text.
+   */
+  abandon(ending: string): Promise<void> {
     this.#end([ending]);
-    this.#drained?.();
+    const drained = this.#drained;
+    if (drained === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      // By a timer of its own: the desk's clock may be over with the desk.
+      const timer = setTimeout(() => this.#drained?.(), LAST_ANSWER_MS);
+      this.#drained = () => {
+        clearTimeout(timer);
+        drained();
+        resolve();
+      };
+    });
   }
 
   get over(): boolean {
