@@ -17,8 +17,8 @@ import {
 /** Ada asks; olga owns the agent. */
 export const NAMES = ["ada", "bob", "cem", "dora", "olga"] as const;
 const SELF = [true, false, false, false, true];
-export const DECIDE_WITHIN = 300_000;
-export const RUN_WITHIN = 600_000;
+const DECIDE_WITHIN = 300_000;
+const RUN_WITHIN = 600_000;
 const LEASE = 60_000;
 
 interface Demand {

@@ -19,7 +19,7 @@ import type { Assurance } from "../requirement.ts";
 import { type LocalDesk, type LocalDeskOptions, localDesk } from "./local-desk.ts";
 
 /** Keys that every desk on the bench shares, so that a desk that died can be followed by another. */
-export const KEYS: Keys = {
+const KEYS: Keys = {
   call: "call-key-call-key-call-key-call-key-1234",
   view: "view-key-view-key-view-key-view-key-1234",
   decision: "decision-key-decision-key-decision-key-1",

@@ -53,8 +53,8 @@ type Convertible = {
   "~standard"?: { jsonSchema?: { input?: (options: { target: string }) => unknown } };
 };
 
-/** The JSON Schema behind an input schema, where its library can say; it goes into the definition and the edit form. @internal */
-export function jsonSchemaOf(input: InputSchema | undefined): JsonObject | null {
+/** The JSON Schema behind an input schema, where its library can say; it goes into the definition and the edit form. */
+function jsonSchemaOf(input: InputSchema | undefined): JsonObject | null {
   if (input === undefined) return null;
   try {
     if (!isStandardSchema(input)) return copyJson(input) as JsonObject;
