@@ -84,6 +84,33 @@ describe("a question at the terminal, and what happens around it", () => {
     }
   });
 
+  it("paints over nothing that others wrote since: the ending goes on a new line", async () => {
+    await using person = new Person();
+    await person.asked(A);
+    await person.types("y");
+    person.write("\r\nlog: first\r\nlog: second");
+    await person.desk.end(person.channel, ended(A, "expired", "expired; it was not run"));
+    await person.settle();
+    expect(person.rows.slice(-4)).toEqual([
+      "> y",
+      "log: first",
+      "log: second",
+      "This question is closed: expired; it was not run.",
+    ]);
+  });
+
+  it("ends the typed line before anything else is printed, and leaves alone what is", async () => {
+    await using person = new Person();
+    person.desk.answers.push(() => {
+      person.write("holdpoint: rejected\r\n");
+      return { found: true, status: "rejected", counted: true };
+    });
+    await person.asked(A);
+    await person.types("no backups exist\r");
+    expect(person.rows.slice(-3)).toEqual(["> no backups exist", "holdpoint: rejected", "You refused it."]);
+    expect(person.desk.decisions).toEqual(["a reject no backups exist"]);
+  });
+
   it("says that it was approved elsewhere", async () => {
     await using person = new Person();
     await person.asked(A);

@@ -33,7 +33,7 @@ describe("the terminal", () => {
     ]);
     expect(person.rows.at(-1)).toBe("You approved it.");
     expect(person.keyboard.raw).toBe(false);
-    expect(person.written).toContain("\u001b[?2004l\u001b[0m\r");
+    expect(person.written).toContain("\u001b[?2004l\u001b[0mYou approved it.\r\n");
   });
 
   it.each([

@@ -71,6 +71,8 @@ export class Question {
   #notices: readonly string[] = [];
   /** Rows of the question below the card, with its cursor on the last; 0: not drawn. */
   #rows = 0;
+  /** Others have written since the question was drawn: its rows are no longer where we drew them. */
+  #foreign = false;
   #drained: (() => void) | undefined;
   #timer: () => void = () => undefined;
   #escape: () => void = () => undefined;
@@ -157,6 +159,7 @@ export class Question {
   #drawPart(): void {
     this.#around.device.write(`${(this.#sheet.parts[this.#part] ?? []).join("\r\n")}\r\n`);
     this.#rows = 0;
+    this.#foreign = false;
     this.#line = EMPTY_LINE;
     this.#around.cursor.forget();
     this.#early = false;
@@ -200,6 +203,7 @@ export class Question {
     const rows = this.#questionRows();
     this.#around.device.write(`${this.#eraseQuestion()}${rows.map((row) => `${row}\r\n`).join("")}`);
     this.#rows = rows.length + 1;
+    this.#foreign = false;
     this.#drawInput();
     this.#ask("home");
   }
@@ -286,6 +290,7 @@ export class Question {
   #answered(row: number, column: number): void {
     const { cursor } = this.#around;
     const found = cursor.answered(row, column);
+    if (found?.same === false) this.#foreign = true;
     if (!cursor.isPending) this.#drained?.();
     if (found === undefined || (this.#phase !== "reading" && this.#phase !== "checking")) return;
     if (!found.same) this.redraw(this.#say("terminal.redrawn"));
@@ -295,6 +300,7 @@ export class Question {
   #settle(said: Exclude<TerminalLine, { answer: "unclear" }>): void {
     this.#phase = "deciding";
     this.#timer();
+    this.#leaveLine();
     void this.#around.decide(said, this.#presented).then((settled) => {
       if (settled.over) return this.#end(settled.lines);
       this.#phase = "reading";
@@ -303,6 +309,21 @@ export class Question {
       this.#presented = settled.fresh;
       this.redraw(settled.notice);
     });
+  }
+
+  /** The answer stays as it was typed, and whatever is printed from here on, by us or others, begins below it. */
+  #leaveLine(): void {
+    this.#rows = 0;
+    this.#attempt(() => this.#around.device.write("\r\n"));
+  }
+
+  /** What only makes the end tidier: a terminal that is gone by then must not keep the question from ending. */
+  #attempt(write: () => void): void {
+    try {
+      write();
+    } catch {
+      this.#foreign = true;
+    }
   }
 
   #interrupt(): void {
@@ -315,11 +336,15 @@ export class Question {
     this.#timer();
     this.#escape();
     const { device, clock, cursor } = this.#around;
+    if (this.#rows > 0) this.#attempt(() => this.#ask("key"));
     this.#drained = () => {
       this.#drained = undefined;
       this.#timer();
       const rows = lines.flatMap((line) => rowsOf(line, device.size().columns));
-      this.#around.ended(how, `${this.#eraseQuestion()}${rows.map((row) => `${row}\r\n`).join("")}`);
+      this.#around.ended(
+        how,
+        `${this.#foreign && this.#rows > 0 ? "\r\n" : this.#eraseQuestion()}${rows.map((row) => `${row}\r\n`).join("")}`,
+      );
     };
     if (cursor.isPending) this.#timer = clock.after(cursor.patience, () => this.#drained?.());
     else this.#drained();
