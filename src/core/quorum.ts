@@ -29,35 +29,28 @@ const counts = (
   return standing.holds[place.index]?.[place.alternative] === true;
 };
 
-/** Different people whose approval counts for one alternative: each person once, whatever the number of identities. */
-export function supporters(
-  clause: Clause,
-  index: number,
-  votes: { readonly decisions: readonly Decision[]; readonly electorate: Electorate },
-): readonly ReadonlySet<string>[] {
-  return clause.any.map(
-    (_, alternative) =>
-      new Set(
-        votes.decisions.filter((vote) => counts(vote, { clause, index, alternative }, votes.electorate)).map((vote) => vote.by),
-      ),
-  );
+interface Votes {
+  readonly decisions: readonly Decision[];
+  readonly electorate: Electorate;
 }
 
-export const clauseMet = (
+/** Different people whose approval counts for one alternative: each person once, whatever the number of identities. */
+const supporting = (
   clause: Clause,
-  index: number,
-  votes: { readonly decisions: readonly Decision[]; readonly electorate: Electorate },
-): boolean =>
-  supporters(clause, index, votes).some((people, alternative) => {
-    const wanted = clause.any[alternative]?.count ?? Number.POSITIVE_INFINITY;
-    return wanted >= 1 && people.size >= wanted;
-  });
+  place: { readonly index: number; readonly alternative: number },
+  { decisions, electorate }: Votes,
+): ReadonlySet<string> =>
+  new Set(decisions.filter((vote) => counts(vote, { clause, ...place }, electorate)).map((vote) => vote.by));
+
+export const supporters = (clause: Clause, index: number, votes: Votes): readonly ReadonlySet<string>[] =>
+  clause.any.map((_, alternative) => supporting(clause, { index, alternative }, votes));
+
+export const clauseMet = (clause: Clause, index: number, votes: Votes): boolean =>
+  clause.any.some(({ count }, alternative) => count >= 1 && count <= supporting(clause, { index, alternative }, votes).size);
 
 /** All clauses, and at least one: a request without a clause is nobody's to approve. */
-export const allMet = (
-  clauses: readonly Clause[],
-  votes: { readonly decisions: readonly Decision[]; readonly electorate: Electorate },
-): boolean => clauses.length > 0 && clauses.every((clause, index) => clauseMet(clause, index, votes));
+export const allMet = (clauses: readonly Clause[], votes: Votes): boolean =>
+  clauses.length > 0 && clauses.every((clause, index) => clauseMet(clause, index, votes));
 
 /** Could these people together meet the clause? For asking only those who can suffice (P-06). */
 export const couldMeet = (clause: Clause, index: number, people: Electorate): boolean =>

@@ -1,4 +1,4 @@
-import type { AnswerCode, Code, RefusalCode } from "./errors.ts";
+import { type AnswerCode, bug, type Code, type RefusalCode } from "./errors.ts";
 import { type ClaimAttempt, type Guards, GUARDS, objection, overdue, type Vote } from "./guards.ts";
 import type { Hash } from "./hash.ts";
 import { type Instant, plus } from "./instant.ts";
@@ -45,6 +45,9 @@ const refuse = (code: AnswerCode | RefusalCode): Moved => ({ ok: false, code });
 function move(request: ApprovalRequest, patch: Partial<ApprovalRequest>, drafts: readonly Draft[]): Moved {
   return { ok: true, next: { ...request, ...patch, rev: request.rev + drafts.length }, drafts };
 }
+
+/** What a machine that was asked before cannot refuse. */
+export const must = (moved: Moved): Extract<Moved, { ok: true }> => (moved.ok ? moved : bug(`refused twice: ${moved.code}`));
 
 const actorOf = (decision: Decision): Actor => ({ principal: decision.by, as: decision.as, via: decision.via });
 

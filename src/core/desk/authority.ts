@@ -1,8 +1,9 @@
 import type { Instant } from "../instant.ts";
 import { plus } from "../instant.ts";
-import type { KillScope, RowChange, Stored } from "../ports/store.ts";
+import type { JsonObject } from "../json-value.ts";
+import type { KillScope, RowChange } from "../ports/store.ts";
 import type { Electorate } from "../quorum.ts";
-import type { ApprovalRequest, Claim, Payload } from "../request.ts";
+import type { ApprovalRequest, Claim } from "../request.ts";
 import type { Event } from "../transition.ts";
 import { digestOf, isOurDecision, partsOf } from "../request-hash.ts";
 import type { NodeDraft } from "./journal-writer.ts";
@@ -14,29 +15,26 @@ export interface Author {
   readonly principal: string;
 }
 
-/** What an approved request of kind `grant` or `change` does: the desk itself is its executor. */
+/** What an approved request of kind `grant` or `change` does; its arguments are ours, and their digest was approved. */
 export async function effectOf(
   parts: DeskParts,
-  stored: Stored,
+  stored: { readonly record: ApprovalRequest; readonly arguments: JsonObject },
   by: { author: Author; now: Instant },
 ): Promise<{ rows: readonly RowChange[]; node: readonly NodeDraft[] }> {
-  const { record, payload } = stored;
-  const args = payload?.arguments ?? {};
+  const { record } = stored;
   const actor = { principal: by.author.principal, as: by.author.principal, via: "desk" };
-  if (record.kind === "grant" && typeof args.scope === "string" && typeof args.length === "number") {
-    const given = { scope: args.scope, length: args.length, by: by.author.principal, now: by.now };
+  if (record.kind === "grant") {
+    const { scope, length } = stored.arguments as { scope: string; length: number };
+    const row = await giveGrant(parts, record, { scope, length, by: by.author.principal, now: by.now });
     return {
-      rows: [await giveGrant(parts, record, given)],
-      node: [{ event: "grant.given", actor, data: { request: record.id, until: plus(by.now, given.length) } }],
+      rows: [row],
+      node: [{ event: "grant.given", actor, data: { request: record.id, until: plus(by.now, length) } }],
     };
   }
-  if (record.kind === "change" && typeof args.kill === "string" && args.on === false) {
-    const scope = args.kill as KillScope;
-    const row = await parts.store.row("kill", scope);
-    const rows: readonly RowChange[] = row === undefined ? [] : [{ kind: "kill", key: scope, expect: row.rev, next: null }];
-    return { rows, node: [{ event: "kill.changed", actor, data: { scope, on: false, request: record.id } }] };
-  }
-  return { rows: [], node: [] };
+  const scope = stored.arguments.kill as KillScope;
+  const row = await parts.store.row("kill", scope);
+  const rows: readonly RowChange[] = row === undefined ? [] : [{ kind: "kill", key: scope, expect: row.rev, next: null }];
+  return { rows, node: [{ event: "kill.changed", actor, data: { scope, on: false, request: record.id } }] };
 }
 
 /**
@@ -46,13 +44,13 @@ export async function effectOf(
 export function stepsOf(
   parts: DeskParts,
   next: ApprovalRequest,
-  approved: { readonly electorate: Electorate; readonly payload: Payload | null; readonly now: Instant },
+  approved: { readonly electorate: Electorate; readonly arguments: JsonObject; readonly now: Instant },
 ): readonly Event[] {
   if (next.kind === "call" || next.status !== "approved") return [];
-  const { electorate, payload, now } = approved;
+  const { electorate, now } = approved;
   const tokenHash: Hash = `sha256:${parts.runtime.crypto.sha256(parts.runtime.ids.token())}`;
   const decisions = next.decisions.filter((vote) => isOurDecision(parts.runtime, next.id, vote));
-  const digest = digestOf(parts.runtime.crypto, partsOf(next, payload?.arguments ?? {}));
+  const digest = digestOf(parts.runtime.crypto, partsOf(next, approved.arguments));
   const claim: Claim = {
     holder: parts.runtime.ids.process,
     tokenHash,

@@ -72,7 +72,7 @@ export async function change(parts: DeskParts, id: string, plan: Plan): Promise<
       records: [{ before: stored.record, next: moved.next, drafts: moved.drafts }],
     });
     if (written.ok) {
-      const record = written.records[0] ?? moved.next;
+      const [record] = written.records as readonly [ApprovalRequest];
       parts.waiting.wake([id]);
       return { ok: true, record, stored: { ...stored, record } };
     }

@@ -4,7 +4,6 @@ import { type Instant, plus } from "../instant.ts";
 import { canonicalize, sameJson } from "../json.ts";
 import { JsonFault } from "../json-value.ts";
 import type { ClaimEvidence, Claimed, Completion } from "../ports/desk.ts";
-import type { Stored } from "../ports/store.ts";
 import type { ApprovalRequest, CancelReason, Claim, RunOutcome } from "../request.ts";
 import { digestOf, isOurDecision, partsOf, requesterRecord } from "../request-hash.ts";
 import { denyOf } from "../rule.ts";
@@ -56,20 +55,26 @@ const REASONS: ReadonlyMap<RefusalCode, CancelReason> = new Map([
   ["context_changed", "context_changed"],
 ]);
 
-async function refuse(
-  parts: DeskParts,
-  stored: Stored | undefined,
-  why: { code: RefusalCode; reason?: CancelReason },
-): Promise<Claimed> {
+/** What the claim is told: how the request ended, once it was withdrawn where that is why. */
+async function refuse(parts: DeskParts, id: string, why: { code: RefusalCode; reason?: CancelReason }): Promise<Claimed> {
   const reason = why.reason ?? REASONS.get(why.code);
-  if (stored !== undefined && reason !== undefined && stored.record.status === "approved") {
-    await parts.cancel(stored.record.id, reason, null);
-    const after = await parts.look(stored.record.id);
-    const refusal = after === undefined ? undefined : standingFrom(after).refusal;
-    return { ok: false, refusal: refusal ?? { code: why.code }, status: after?.record.status ?? null };
-  }
-  const refusal = stored === undefined ? undefined : standingFrom(stored).refusal;
-  return { ok: false, refusal: refusal ?? { code: why.code }, status: stored?.record.status ?? null };
+  if (reason !== undefined && (await parts.look(id))?.record.status === "approved") await parts.cancel(id, reason, null);
+  const stored = await parts.look(id);
+  if (stored === undefined) return { ok: false, refusal: { code: why.code }, status: null };
+  const { refusal, status } = standingFrom(stored);
+  return { ok: false, refusal: refusal ?? { code: why.code }, status };
+}
+
+/**
+ * Whether the request's own journal leads to the record as it stands. What changed between the two looks is looked at
+ * again: only a record that stays as it is can be damaged.
+ * @throws HoldpointError `store_unavailable` on one that is
+ */
+async function checkHistory(parts: DeskParts, record: ApprovalRequest): Promise<void> {
+  const flaw = await historyFlaw(parts, record);
+  if (flaw === undefined) return;
+  const now = await parts.look(record.id);
+  if (now?.record.head === record.head) throw integrityFault(record.id, flaw);
 }
 
 async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): Promise<Claimed> {
@@ -78,9 +83,8 @@ async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): P
   if (!sameAudience(stored.record, evidence)) return { ok: false, refusal: { code: "invalid_token" }, status: null };
   if (stored.record.status === "approved") {
     const reason = withdrawal(parts, stored.record, evidence);
-    if (reason !== undefined) return refuse(parts, stored, { code: "cancelled", reason });
-    const flaw = await historyFlaw(parts, stored.record);
-    if (flaw !== undefined) throw integrityFault(id, flaw);
+    if (reason !== undefined) return refuse(parts, id, { code: "cancelled", reason });
+    await checkHistory(parts, stored.record);
   }
   const token = parts.runtime.ids.token();
   const tokenHash: Hash = `sha256:${parts.runtime.crypto.sha256(token)}`;
@@ -96,17 +100,17 @@ async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): P
       },
       beside: async () => ({
         unlessKilled: killScopes(parts.tenant, record.call.tool.name, record.requester),
-        ...(record.runBy === undefined ? {} : { before: record.runBy }),
+        before: record.runBy as Instant,
       }),
     };
   });
   if (!done.ok) {
     if (done.code === "expired" || done.code === "late") await parts.expire(id);
     const code = REFUSAL_CODES.find((known) => known === done.code) ?? "expired";
-    return refuse(parts, await parts.look(id), { code });
+    return refuse(parts, id, { code });
   }
-  const { claim, digest } = done.record;
-  return { ok: true, token, fence: claim?.fence ?? 0, digest, until: claim?.until ?? done.record.createdAt };
+  const { fence, until } = done.record.claim as Claim;
+  return { ok: true, token, fence, digest: done.record.digest, until };
 }
 
 /**

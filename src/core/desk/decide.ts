@@ -1,9 +1,10 @@
 import type { AnswerCode, Code } from "../errors.ts";
 import { type Hash, hashOf } from "../hash.ts";
 import type { Instant } from "../instant.ts";
+import type { JsonObject } from "../json-value.ts";
 import type { Actor } from "../journal.ts";
 import type { Answer, Decided, Identity } from "../ports/approvals.ts";
-import type { RowChange, Stored } from "../ports/store.ts";
+import type { Row, RowChange, Stored } from "../ports/store.ts";
 import { electorateOf, personOf, standingOf } from "./people.ts";
 import { decisionMac, isOurDecision, readView } from "../request-hash.ts";
 import { type ApprovalRequest, type Decision, hasEnded, type Payload } from "../request.ts";
@@ -103,8 +104,11 @@ async function payloadRows(
   const next = withReason(stored.payload, change.decision, change.reason);
   if (next === stored.payload) return [];
   const row = await parts.store.row("payload", stored.record.id);
-  return [payloadRow(next, row?.rev ?? null)];
+  return [payloadRow(next, (row as Row).rev)];
 }
+
+/** What is left of a call whose payload was erased has another digest than what was shown. */
+const argumentsOf = (payload: Payload | null): JsonObject => payload?.arguments ?? {};
 
 /** What a yes or a no changes beside the request, in the same commit: windows, grants, memories. */
 export async function consequences(
@@ -113,7 +117,7 @@ export async function consequences(
   given: { by: Answerer; now: Instant; payload: Payload | null },
 ): Promise<{ rows: readonly RowChange[]; node: readonly NodeDraft[] }> {
   const { by, now, payload } = given;
-  if (next.status === "succeeded") return effectOf(parts, { record: next, payload }, { author: by, now });
+  if (next.status === "succeeded") return effectOf(parts, { record: next, arguments: argumentsOf(payload) }, { author: by, now });
   if (next.status === "approved") {
     const rows = await openWindow(parts, next, { by: by.principal, now });
     const data = { request: next.id, tool: next.call.tool.name };
@@ -206,7 +210,7 @@ async function answerOnce(parts: DeskParts, id: string, given: { answer: Answer;
     const electorate = await electorateOf(parts, question(record), [...record.decisions, decision]);
     return {
       event: eventOf(answer, { vote, decision, electorate }),
-      further: (next) => stepsOf(parts, next, { electorate, payload: stored.payload, now }),
+      further: (next) => stepsOf(parts, next, { electorate, arguments: argumentsOf(stored.payload), now }),
       beside: async (next) => {
         const also = await consequences(parts, next, { by, now, payload: stored.payload });
         const rows = [...also.rows, ...(await payloadRows(parts, stored, { decision, reason: answer.reason }))];

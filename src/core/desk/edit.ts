@@ -1,11 +1,11 @@
 import { differences, firstForbidden } from "../editable.ts";
-import { type AnswerCode, bug, type Code, HoldpointError, problemOf, type RefusalCode } from "../errors.ts";
+import { type AnswerCode, type Code, HoldpointError, problemOf, type RefusalCode } from "../errors.ts";
 import { prerequisite } from "../grant.ts";
 import { objection, overdue } from "../guards.ts";
 import { holdOf } from "../hold.ts";
 import { type Instant, msOf } from "../instant.ts";
 import { copyJson, sameJson } from "../json.ts";
-import { JsonFault, type JsonObject, type JsonValue } from "../json-value.ts";
+import type { JsonFault, JsonObject, JsonValue } from "../json-value.ts";
 import { maskSecrets } from "../mask.ts";
 import { formatPointer, isWithin } from "../pointer.ts";
 import type { CallFacts, PolicySnapshot } from "../policy.ts";
@@ -16,7 +16,7 @@ import type { Stored } from "../ports/store.ts";
 import { callKeyOf } from "../request-hash.ts";
 import type { ApprovalRequest } from "../request.ts";
 import { denyOf, requiredBy, ruleOn } from "../rule.ts";
-import { type Draft, transition } from "../transition.ts";
+import { type Draft, must, transition } from "../transition.ts";
 import { clauseHash, joinedTerms, type Opened, opened, payloadRow } from "./ask.ts";
 import { codeOfWritten } from "./change.ts";
 import { actorOf, answerer, type Answerer, consequences, decide, notTaken, voteOn, withReason } from "./decide.ts";
@@ -52,8 +52,7 @@ function readArguments(given: JsonObject): JsonObject | Fault {
     if (typeof copy === "object" && copy !== null && !Array.isArray(copy)) return copy as JsonObject;
     return { code: "invalid_edit", note: "edited arguments must be a JSON object" };
   } catch (thrown) {
-    if (thrown instanceof JsonFault) return { code: "invalid_edit", note: thrown.message };
-    throw thrown;
+    return { code: "invalid_edit", note: (thrown as JsonFault).message };
   }
 }
 
@@ -62,8 +61,7 @@ const isFault = (value: object): value is Fault =>
 
 function forbidden(record: ApprovalRequest, before: JsonObject, after: JsonObject): Fault | undefined {
   const pointer = firstForbidden(before, after, record.terms.editable);
-  if (pointer !== undefined)
-    return { code: "invalid_edit", note: `${pointer === "" ? "the arguments" : pointer} may not be changed` };
+  if (pointer !== undefined) return { code: "invalid_edit", note: `${pointer} may not be changed` };
   const changed = differences(before, after);
   const secret = record.call.secrets.find((held) => changed.some((one) => isWithin(one, held) || isWithin(held, one)));
   return secret === undefined
@@ -262,8 +260,9 @@ async function replace(parts: DeskParts, stored: Stored, editing: Editing): Prom
   const no = objection(parts.guards.approve, { ...old.vote, request: { ...record, decisions } });
   const refused = (code: Code): Promise<Decided> => notTaken(parts, { id: record.id, code, verdict: "edit", by }, record);
   if (no !== undefined) return refused(no);
-  const ended = transition(record, { type: "supersede", successor: successor.record.id, by: actorOf(by), now }, parts.guards);
-  if (!ended.ok) return refused(ended.code);
+  const ended = must(
+    transition(record, { type: "supersede", successor: successor.record.id, by: actorOf(by), now }, parts.guards),
+  );
   const vote = { ...first.vote, viewed: true };
   const approved = transition(successor.record, { type: "approve", vote, decision: first.decision, electorate }, parts.guards);
   if (!approved.ok) return refused(approved.code);
@@ -284,7 +283,7 @@ async function replace(parts: DeskParts, stored: Stored, editing: Editing): Prom
     before: record.decideBy,
   });
   if (!written.ok) return written.why === "conflict" ? undefined : refused(codeOfWritten(written.why));
-  const next = written.records[1] ?? bug("an edit was stored without its successor");
+  const [, next] = written.records as readonly [ApprovalRequest, ApprovalRequest];
   parts.succeeded(record.id, { record: next, payload });
   return { found: true, status: next.status, counted: true, id: next.id };
 }

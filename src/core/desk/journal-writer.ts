@@ -107,7 +107,7 @@ function stampRecord(
     return entry;
   });
   const expect = before === null ? null : { rev: before.rev, head: before.head };
-  return { change: { id: next.id, expect, next: { ...next, head: prev ?? next.head } }, entries };
+  return { change: { id: next.id, expect, next: { ...next, head: prev as Hash } }, entries };
 }
 
 class Writer implements Journal {

@@ -8,7 +8,7 @@ import type { Approvals } from "../ports/approvals.ts";
 import type { Channel } from "../ports/channel.ts";
 import type { Desk, Standing } from "../ports/desk.ts";
 import type { Stored } from "../ports/store.ts";
-import type { ApprovalRequest, CancelReason } from "../request.ts";
+import type { ApprovalRequest, CancelReason, Decision } from "../request.ts";
 import { hasEnded } from "../request.ts";
 import { ASSURANCES, type Assurance } from "../requirement.ts";
 import { requiredBy, ruleOn } from "../rule.ts";
@@ -233,8 +233,8 @@ class Local implements LocalDesk {
     const stored = first?.record.supersededBy === undefined ? first : await lookThrough(this.#parts, id);
     if (stored === undefined) return undefined;
     if (stored.record.supersedes === undefined) return standingFrom(stored);
-    const editor = stored.record.decisions[0]?.by ?? "";
-    return standingFrom(stored, { by: editor, arguments: stored.payload?.arguments ?? {} });
+    const [editors] = stored.record.decisions as readonly [Decision];
+    return standingFrom(stored, { by: editors.by, arguments: stored.payload?.arguments ?? {} });
   }
 
   async renew(id: string, _holder: string, token?: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { bug, HoldpointError, isHoldpointError } from "../errors.ts";
+import { bug, HoldpointError } from "../errors.ts";
 import { plus } from "../instant.ts";
 import type { Stored } from "../ports/store.ts";
 import { type ApprovalRequest, STATUSES } from "../request.ts";
@@ -28,19 +28,28 @@ function timeFlaw({ status, createdAt, decideBy, runBy, terms, decisions }: Appr
   return last !== undefined && runBy === plus(last.at, terms.runWithin) ? undefined : "its approval does not end when it has to";
 }
 
+/** A record so torn that it cannot even be read is damaged like any other. */
+function readableFlaw(parts: DeskParts, stored: Stored): string | undefined {
+  try {
+    return flaw(parts, stored);
+  } catch {
+    return "it cannot be read";
+  }
+}
+
 export const integrityFault = (id: string, problem: string): HoldpointError =>
   new HoldpointError(
     "store_unavailable",
     `request ${id} was changed outside Holdpoint or is damaged: ${problem}. It can be neither decided nor run; run "holdpoint doctor"`,
   );
 
-/** A damaged record must not hide the others; looking has said what is wrong with it. */
+/** A damaged record must not hide the others. */
 export async function lookOrSkip(parts: DeskParts, id: string): Promise<Stored | undefined> {
   try {
     return await look(parts, id);
-  } catch (thrown) {
-    if (isHoldpointError(thrown)) return undefined;
-    throw thrown;
+  } catch {
+    // Looking has said what is wrong with it.
+    return undefined;
   }
 }
 
@@ -52,7 +61,7 @@ export async function lookOrSkip(parts: DeskParts, id: string): Promise<Stored |
 export async function look(parts: DeskParts, id: string): Promise<Stored | undefined> {
   const stored = await parts.store.read(id);
   if (stored === undefined || stored.record.tenant !== parts.tenant) return undefined;
-  const problem = flaw(parts, stored);
+  const problem = readableFlaw(parts, stored);
   if (problem === undefined) return stored;
   parts.runtime.log.error("a stored request does not hold together", { request: id, problem });
   parts.events.emit({ type: "error", where: "store", code: "store_unavailable", problem });

@@ -1,4 +1,4 @@
-import { isHoldpointError, type RefusalCode } from "../errors.ts";
+import { isHoldpointError, problemOf, type RefusalCode } from "../errors.ts";
 import { exemptBy } from "../exemption.ts";
 import { type Prerequisite, prerequisite } from "../grant.ts";
 import { hashOf } from "../hash.ts";
@@ -8,7 +8,7 @@ import type { CallFacts } from "../policy.ts";
 import type { Hold, Refusal, Ruling, Submission } from "../ports/desk.ts";
 import type { RowChange } from "../ports/store.ts";
 import { callKeyOf, requesterRecord } from "../request-hash.ts";
-import type { RequesterRecord } from "../request.ts";
+import type { ApprovalRequest, RequesterRecord } from "../request.ts";
 import { requiredBy, ruleOn, type Verdict } from "../rule.ts";
 import { type Salts, secretsIn } from "../secret.ts";
 import { authorityHold, joinedTerms, opened, payloadRow, type Question, questionOf } from "./ask.ts";
@@ -206,7 +206,8 @@ async function hold(
       code: written.why === "clock_skew" ? "clock_skew" : written.why === "conflict" ? "duplicate_id" : "store_unavailable",
     });
   }
-  parts.dispatcher.begin({ record: written.records[0] ?? record, payload }, plan);
+  const [stored] = written.records as readonly [ApprovalRequest];
+  parts.dispatcher.begin({ record: stored, payload }, plan);
   return { ruling: "held", request: record.id, kind: record.kind, decideBy: record.decideBy };
 }
 
@@ -320,7 +321,7 @@ export async function submit(parts: DeskParts, submission: Submission): Promise<
 /** What an error of ours or of a part amounts to for the model; never an allow. */
 export function faultOf(parts: DeskParts, thrown: unknown): Refusal {
   const code: RefusalCode = isHoldpointError(thrown) ? (thrown.code as RefusalCode) : "policy_error";
-  const problem = thrown instanceof Error ? thrown.message : "something that is not an error was thrown";
+  const problem = problemOf(thrown);
   parts.runtime.log.error("a call could not be judged", { code, problem });
   parts.events.emit({ type: "error", where: "desk", code, problem });
   return { code };

@@ -1,7 +1,8 @@
 import { msOf } from "../instant.ts";
 import type { Row, Stored } from "../ports/store.ts";
 import { change } from "./change.ts";
-import { isHoldpointError } from "../errors.ts";
+import { problemOf } from "../errors.ts";
+import type { Claim } from "../request.ts";
 import { lookOrSkip } from "./look.ts";
 import type { DeskParts } from "./parts.ts";
 
@@ -25,7 +26,7 @@ export async function openRequests(parts: DeskParts): Promise<readonly Open[]> {
 async function giveUp(parts: DeskParts, id: string): Promise<boolean> {
   const done = await change(parts, id, async (stored, now) => ({
     event: { type: "sweep", reason: "lease_lost", now },
-    beside: async () => (stored.record.claim === undefined ? {} : { notBefore: stored.record.claim.until }),
+    beside: async () => ({ notBefore: (stored.record.claim as Claim).until }),
   }));
   if (done.ok) parts.settled(done.record);
   return done.ok;
@@ -36,8 +37,7 @@ async function swept(parts: DeskParts, id: string, by: (id: string) => Promise<b
   try {
     return (await by(id)) ? 1 : 0;
   } catch (thrown) {
-    if (!isHoldpointError(thrown)) throw thrown;
-    parts.runtime.log.error("a request could not be swept", { request: id, problem: thrown.message });
+    parts.runtime.log.error("a request could not be swept", { request: id, problem: problemOf(thrown) });
     return 0;
   }
 }

@@ -1,5 +1,5 @@
 import { copyJson } from "../json.ts";
-import { JsonFault, type JsonObject } from "../json-value.ts";
+import type { JsonObject } from "../json-value.ts";
 import { thaw } from "../desk/events.ts";
 import { holdOf } from "../hold.ts";
 import type { CallFacts, Opinion, OpinionAnswer } from "../policy.ts";
@@ -39,9 +39,8 @@ function rewritten(answer: OpinionAnswer, args: JsonObject): JsonObject | undefi
   try {
     const copy = copyJson(answer.arguments);
     return typeof copy === "object" && copy !== null && !Array.isArray(copy) ? (copy as JsonObject) : undefined;
-  } catch (thrown) {
-    if (thrown instanceof JsonFault) return undefined;
-    throw thrown;
+  } catch {
+    return undefined;
   }
 }
 

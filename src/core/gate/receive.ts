@@ -1,5 +1,5 @@
 import { copyJson } from "../json.ts";
-import { JsonFault, type JsonObject } from "../json-value.ts";
+import type { JsonFault, JsonObject } from "../json-value.ts";
 import type { Refusal } from "../ports/desk.ts";
 
 /** Arguments as the gate keeps them: its own deep-frozen copy, so that nothing outside can change what was approved (A25). */
@@ -30,8 +30,8 @@ export function receive(given: unknown, schema: JsonObject | null): Received {
   try {
     copy = copyJson(given);
   } catch (thrown) {
-    if (!(thrown instanceof JsonFault)) throw thrown;
-    return invalid(thrown.pointer, thrown.problem);
+    const { pointer, problem } = thrown as JsonFault;
+    return invalid(pointer, problem);
   }
   if (typeof copy !== "object" || copy === null || Array.isArray(copy)) return invalid("", "must be a JSON object");
   return { ok: true, ...withoutClaim(copy as JsonObject, schema) };
