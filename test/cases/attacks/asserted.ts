@@ -47,7 +47,11 @@ export const refusedWith =
 export function errorPath(seen: Seen): void {
   const [, path = ""] = seen.said;
   must(refusalOf(seen) === "invalid_arguments", `the code is ${refusalOf(seen)}`);
-  must(sentenceOf(seen).includes(` ${path}:`), `the model reads "${sentenceOf(seen)}"`);
+  // A value that holds itself is named at some depth below itself.
+  must(
+    [`${path}:`, `${path}/`].some((at) => sentenceOf(seen).includes(` ${at}`)),
+    `the model reads "${sentenceOf(seen)}"`,
+  );
 }
 
 /** The tool was given these arguments, whole. */

@@ -1,9 +1,18 @@
-import { type ClaimEvidence, type Entry, entryHash } from "../../../src/core/index.ts";
-import { text } from "../faults/shape.ts";
+import { type ClaimEvidence, type Entry, entryHash, type RequesterRecord } from "../../../src/core/index.ts";
+import { type Fields, text } from "../faults/shape.ts";
 import type { Machine } from "./machine.ts";
 import type { Step } from "./shape.ts";
 
 /** What an attacker does beside the gate: claims by itself, and works on the record. */
+
+/** Who asked, but for what the step says of who claims. */
+function claimant(asked: RequesterRecord, { params }: Step): ClaimEvidence["requester"] {
+  const said: Fields = { ...params, principal: params.principal ?? params.user };
+  const members = (["principal", "agent", "run", "session"] as const).map(
+    (name) => [name, text(said[name]) ?? asked[name]] as const,
+  );
+  return Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as ClaimEvidence["requester"];
+}
 
 /** Whoever claims runs the tool at once: an executor of its own that asks the desk and nobody else. */
 export async function foreignClaim(machine: Machine, step: Step): Promise<void> {
@@ -18,19 +27,9 @@ export async function foreignClaim(machine: Machine, step: Step): Promise<void> 
     .catch(() => world.process().desk.standing(request));
   if (standing === undefined) return void stage.marks.set("claimed", "not found");
   const { requester, call, bindings } = standing.record;
-  const { session } = step.params;
   const evidence: ClaimEvidence = {
     holder: "somebody-else",
-    requester: {
-      principal: requester.principal,
-      ...(requester.agent === null ? {} : { agent: requester.agent }),
-      ...(requester.run === null ? {} : { run: requester.run }),
-      ...(text(session) === undefined
-        ? requester.session === null
-          ? {}
-          : { session: requester.session }
-        : { session: String(session) }),
-    },
+    requester: claimant(requester, step),
     tool: call.tool,
     arguments: standing.arguments ?? {},
     bindings,

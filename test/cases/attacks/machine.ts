@@ -224,12 +224,11 @@ const claim: Act = async (machine, step) => {
   if (isFields(params.ctx))
     for (const [name, value] of Object.entries(params.ctx)) stage.world.files.env.set(name, String(value));
   const call = machine.callOf(step);
-  const waits =
-    call !== undefined &&
-    call.outcome === undefined &&
-    (await statusOf(machine, step)) === "approved" &&
-    stage.world.process().alive;
-  if (params.tenant !== undefined || params.session !== undefined || !waits) return foreignClaim(machine, step);
+  const status = await statusOf(machine, step);
+  // Where the store cannot say, the executor finds out by itself.
+  const waits = call?.outcome === undefined && (status === "approved" || status === undefined) && stage.world.process().alive;
+  if (["tenant", "session", "agent", "run", "principal", "user"].some((name) => params[name] !== undefined) || !waits)
+    return foreignClaim(machine, step);
   if (step.words.includes("twice")) return raceForClaim(machine, step);
   const next = machine.next()?.verb;
   if (next === "crash" || next === "effect") stage.hand.effect.shut();
