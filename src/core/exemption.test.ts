@@ -57,5 +57,7 @@ describe("exemption", () => {
     expect(() => exemption("", { tools: ["a"] }, end)).toThrow(DeclarationError);
     expect(() => exemption("n", { tools: [] }, end)).toThrow(/covers nothing/);
     expect(() => exemption("n", { tools: ["a"] }, { ...end, test: true as never })).toThrow(/the function that says why/);
+    for (const until of ["tomorrow", "2030-01-01T00:00:00+02:00"])
+      expect(() => exemption("n", { tools: ["a"], until: until as never }, end)).toThrow(DeclarationError);
   });
 });

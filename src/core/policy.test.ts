@@ -58,6 +58,8 @@ describe("compilePolicy", () => {
 
   it.each<[string, object, RegExp]>([
     ["an unknown key", { rulse: [] }, /policy: unknown key "rulse"; known are mode/],
+    ["rules that are no list", { rules: { deny: "a" } }, /policy.rules is a list/],
+    ["tools that are no list", { tools: "a" }, /policy.tools is a list/],
     ["an unknown key of a rule", { rules: [{ deny: "a", wen: () => true }] }, /rule 1: unknown key "wen"/],
     ["an unknown key of a tool", { tools: [{ match: "a", teir: "read" }] }, /tools "a": unknown key "teir"/],
     ["no verdict", { rules: [{ name: "n" }] }, /n: say exactly one of deny, ask, allow/],

@@ -3,10 +3,11 @@ import { describe, expect, it } from "vitest";
 import { nodeRuntime } from "../runtime/node/index.ts";
 import { copyJson } from "./json.ts";
 import type { JsonObject } from "./json-value.ts";
-import { secretsIn, withCommitments } from "./secret.ts";
+import { secretsIn, withCommitments, withoutSecrets } from "./secret.ts";
 
 const { crypto } = nodeRuntime();
 const args = copyJson({ token: "hunter2", deep: { key: 1, list: ["a", "b"] }, path: "/x" }) as JsonObject;
+const json = (value: object): JsonObject => copyJson(value) as JsonObject;
 const committed = (text: string) => ({ $secret: `sha256:${createHash("sha256").update(text).digest("hex")}` });
 
 describe("withCommitments", () => {
@@ -42,5 +43,19 @@ describe("secretsIn", () => {
   it("are those that the arguments carry", () => {
     expect(secretsIn(args, ["/token", "/none", "/deep/key"])).toEqual(["/token", "/deep/key"]);
     expect(secretsIn({ token: null }, ["/token"])).toEqual(["/token"]);
+  });
+});
+
+describe("withoutSecrets", () => {
+  it("P-19 takes secret values out of what the agent says of its call", () => {
+    const said = (words: string, secrets: readonly string[]): string => withoutSecrets(words, args, secrets);
+    expect(said("the token is hunter2, path /x", ["/token"])).toBe("the token is [secret], path /x");
+    expect(said("hunter2", [])).toBe("hunter2");
+    expect(said("hunter2", ["/none"])).toBe("hunter2");
+    const nested = json({ keys: [{ a: "long-key-1", n: 123456, ok: true, none: null }, "long-key-12"] });
+    expect(withoutSecrets("long-key-12 and long-key-1 and 123456 and true", nested, ["/keys"])).toBe(
+      "[secret] and [secret] and [secret] and true",
+    );
+    expect(withoutSecrets("a is short", json({ key: "a" }), ["/key"])).toBe("a is short");
   });
 });
