@@ -65,14 +65,19 @@ const LABELS: readonly PhraseKey[] = [
   "label.ending",
 ];
 
-function penOf({ colour = false, locale = "en" }: CardTextOptions): Pen {
-  const say: Pen["say"] = (key, values) => phrase(locale, key, values);
-  return {
-    say,
-    paint: (text, name) => (colour && name !== undefined ? `${COLOURS[name]}${text}${COLOURS.end}` : text),
-    width: Math.max(...LABELS.map((label) => say(label).length)) + 2,
-  };
+const widths = new Map<Locale, number>();
+
+function widthOf(locale: Locale): number {
+  const width = widths.get(locale) ?? Math.max(...LABELS.map((label) => phrase(locale, label).length)) + 2;
+  widths.set(locale, width);
+  return width;
 }
+
+const penOf = ({ colour = false, locale = "en" }: CardTextOptions): Pen => ({
+  say: (key, values) => phrase(locale, key, values),
+  paint: (text, name) => (colour && name !== undefined ? `${COLOURS[name]}${text}${COLOURS.end}` : text),
+  width: widthOf(locale),
+});
 
 const fact = (pen: Pen, label: PhraseKey, text: string): string => `${pen.say(label).padEnd(pen.width)}${text}`;
 

@@ -120,14 +120,24 @@ const formNotes = (text: string): readonly Note[] =>
     ? [{ kind: "not_nfc", note: "not in normal form C: another spelling of it looks the same and is not the same" }]
     : [];
 
-const textNotes = (text: string): readonly Note[] => [
-  ...hiddenNotes(text),
-  ...blankNotes(text),
-  ...mixedNotes(text),
-  ...formNotes(text),
-  ...opaqueNotes(text),
-  ...lengthNotes(text),
-];
+/** Printable ASCII with its blanks and ends of lines hides nothing, is like no other letter and has one spelling only. */
+const ORDINARY = /^[\n\t -~]*$/;
+
+/** What the three notes on ordinary text are made of is longer: most names and many values are done with one look. */
+const SHORT = 8;
+
+function textNotes(text: string): readonly Note[] {
+  if (!ORDINARY.test(text))
+    return [
+      ...hiddenNotes(text),
+      ...blankNotes(text),
+      ...mixedNotes(text),
+      ...formNotes(text),
+      ...opaqueNotes(text),
+      ...lengthNotes(text),
+    ];
+  return text.length <= SHORT ? [] : [...blankNotes(text), ...opaqueNotes(text), ...lengthNotes(text)];
+}
 
 const MAGIC: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 /** Names by which a caller has tried to answer for the person. In arguments they are data and answer nothing. */

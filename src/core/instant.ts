@@ -8,6 +8,19 @@ const DAY = 86_400_000;
 const PATTERN = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{3})Z$/;
 
 const pad = (n: number, width: number): string => String(n).padStart(width, "0");
+const TWO: readonly string[] = Array.from({ length: 60 }, (_, n) => pad(n, 2));
+const two = (n: number): string => TWO[n] as string;
+
+/** The day that was written last: nearly all times of one call are of one day, and its date is the costly part. */
+let day: { readonly days: number; readonly text: string } = { days: 0, text: "1970-01-01T" };
+
+function dayText(days: number): string {
+  if (days !== day.days) {
+    const { year, month, day: ofMonth } = civilOf(days);
+    day = { days, text: `${pad(year, 4)}-${pad(month, 2)}-${pad(ofMonth, 2)}T` };
+  }
+  return day.text;
+}
 
 /** Days since 1970-01-01 of a proleptic Gregorian date (Howard Hinnant's civil-from-days arithmetic). */
 function daysOf(year: number, month: number, day: number): number {
@@ -47,9 +60,9 @@ export function instant(ms: number): Instant {
   }
   const days = Math.floor(ms / DAY);
   const rest = ms - days * DAY;
-  const { year, month, day } = civilOf(days);
-  const clock = `${pad(Math.floor(rest / 3_600_000), 2)}:${pad(Math.floor(rest / 60_000) % 60, 2)}:${pad(Math.floor(rest / 1000) % 60, 2)}`;
-  return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}T${clock}.${pad(rest % 1000, 3)}Z` as Instant;
+  const seconds = Math.floor(rest / 1000);
+  const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return `${dayText(days)}${clock}.${pad(rest % 1000, 3)}Z` as Instant;
 }
 
 /** Milliseconds of a time; `undefined` for any text that {@link instant} would not have written. */

@@ -21,7 +21,9 @@ export function localeOf(tag: string | undefined): Locale {
 
 /** Values are put in as they are: whoever passes text from outside escapes it first. One pass. */
 const filled = (text: string, values: Readonly<Record<string, string | number>>): string =>
-  text.replace(/\{(\w+)\}/gu, (place, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : place));
+  !text.includes("{")
+    ? text
+    : text.replace(/\{(\w+)\}/gu, (place, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : place));
 
 /**
  * What to say to a person.

@@ -32,6 +32,12 @@ const LETTER = String.raw`(?![\\\u2800\u{1d159}]|\p{DI})[\p{L}\p{N}\p{P}\p{S}]${
 const UNSEEN = String.raw`\p{C}|\p{Z}|\p{DI}|\p{M}|[\\\u2800\u{1d159}]`;
 const TOKEN = new RegExp(`(?<kept>${EMOJI}|${LETTER})|(?<unseen>${UNSEEN})\\k<unseen>*`, "gu");
 
+/** Words of printable ASCII with one blank between them are shown as they are. */
+const PLAIN = /^[!-[\]-~]+(?: [!-[\]-~]+)*$/;
+/** As much of a text as needs more than a look at each character: what is no ASCII, and the letter or digit it may stand on. */
+const BEYOND_ASCII = /[!-[\]-~]?[^\0-\x7f]+/g;
+const TOKEN_OF_ASCII = /(?<unseen>[\0- \\\x7f])\k<unseen>*/g;
+
 const NAMED: ReadonlyMap<string, string> = new Map([
   ["\n", "\\n"],
   ["\r", "\\r"],
@@ -55,12 +61,22 @@ export interface Unseen {
   readonly offset: number;
 }
 
+function* unseenOf(part: string, token: RegExp, start: number): Generator<Unseen> {
+  for (const match of part.matchAll(token)) {
+    const char = match.groups?.unseen;
+    if (char !== undefined) yield { char, count: match[0].length / char.length, offset: start + match.index };
+  }
+}
+
 /** Everything in `text` that is not drawn as itself, in order; single blanks and line feeds included. */
 export function* unseenIn(text: string): Generator<Unseen> {
-  for (const match of text.matchAll(TOKEN)) {
-    const char = match.groups?.unseen;
-    if (char !== undefined) yield { char, count: match[0].length / char.length, offset: match.index };
+  let from = 0;
+  for (const { 0: part, index } of text.matchAll(BEYOND_ASCII)) {
+    yield* unseenOf(text.slice(from, index), TOKEN_OF_ASCII, from);
+    yield* unseenOf(part, TOKEN, index);
+    from = index + part.length;
   }
+  yield* unseenOf(text.slice(from), TOKEN_OF_ASCII, from);
 }
 
 /** Blanks stay blanks, save where nobody could see them: a long run, or the last one before a line ends. */
@@ -84,6 +100,7 @@ function shown(text: string, run: Unseen, style: VisibleStyle): string {
  * left too, and emoji stay readable. Linear in the length of `text`.
  */
 export function visible(text: string, style: VisibleStyle = "line"): string {
+  if (PLAIN.test(text)) return text;
   let out = "";
   let from = 0;
   for (const run of unseenIn(text)) {
