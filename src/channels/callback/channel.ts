@@ -2,7 +2,7 @@ import type { Approvals, Decided, Identity } from "../../core/approving.ts";
 import {
   ANSWER_CODES,
   bug,
-  cardText,
+  canonicalize,
   type Card,
   type CardText,
   type Channel,
@@ -11,15 +11,23 @@ import {
   type ChannelDesk,
   type Delivered,
   type Delivery,
+  thaw,
 } from "../../core/index.ts";
 import { readDecision } from "./receive.ts";
 import type { Settings } from "./options.ts";
+
+/** Made once: the platform's own reason takes a stack along. */
+const OVER: unknown = Object.assign(new Error("the request is over"), { name: "AbortError" });
 
 /** A function that stands for a person. `null`: somebody else should answer. */
 export type Answerer = (
   card: Card,
   context: { readonly signal: AbortSignal },
 ) => ChannelDecision | null | Promise<ChannelDecision | null>;
+
+/** A rendering may end up in front of people: nothing in it may steer what shows it. */
+const BEYOND_ASCII = /[\u007f-\uffff]/g;
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 export class Callback implements Channel {
   readonly name: string;
@@ -53,8 +61,9 @@ export class Callback implements Channel {
     return [{ principal, as: `${this.name}:${principal}`, via: this.name, assurance }];
   }
 
+  /** A function is shown the card itself, whole: that, and no text made for a reader, is what its decision was made on. */
   render(card: Card): CardText {
-    return cardText(card);
+    return { text: canonicalize(card).replace(BEYOND_ASCII, escaped), complete: true };
   }
 
   async deliver(delivery: Delivery): Promise<Delivered> {
@@ -63,13 +72,13 @@ export class Callback implements Channel {
     if (signal.aborted) throw new Error("the request is over");
     const stop = new AbortController();
     this.#asked.set(card.id, stop);
-    signal.addEventListener("abort", () => stop.abort());
+    signal.addEventListener("abort", () => stop.abort(OVER));
     void this.#ask(delivery, stop.signal);
     return { state: "seen" };
   }
 
   async close(request: string): Promise<void> {
-    this.#asked.get(request)?.abort();
+    this.#asked.get(request)?.abort(OVER);
     this.#asked.delete(request);
   }
 
@@ -79,7 +88,7 @@ export class Callback implements Channel {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const stop of this.#asked.values()) stop.abort();
+    for (const stop of this.#asked.values()) stop.abort(OVER);
     this.#asked.clear();
   }
 
@@ -109,7 +118,7 @@ export class Callback implements Channel {
     let value: unknown;
     try {
       // A copy each time: nothing that only looks at a card can change what is approved.
-      value = await this.#answer(structuredClone(card), { signal });
+      value = await this.#answer(thaw(card), { signal });
     } catch {
       if (!signal.aborted) await this.#parts().fault(id, `the function of channel "${this.name}" threw`);
       return undefined;

@@ -54,6 +54,8 @@ const clausesOf = (record: Pick<ApprovalRequest, "terms" | "requester">) => ({
   clauses: record.terms.clauses,
   requester: record.requester,
 });
+/** Made once: the platform's own reason takes a stack along, which costs more than all the rest of ending a delivery. */
+const OVER: unknown = Object.assign(new Error("the request is over"), { name: "AbortError" });
 const satisfied = ({ record }: Stored, state: Underway): boolean => enough(record.terms.clauses, state.reached);
 
 class Dispatching implements Dispatcher {
@@ -241,7 +243,7 @@ class Dispatching implements Dispatcher {
     const state = this.#underway.get(id);
     const stored = await look(this.#parts, id);
     if (state === undefined || stored === undefined || hasEnded(stored.record.status)) return;
-    state.stop.abort();
+    state.stop.abort(OVER);
     const next = state.next + 1;
     if (next >= state.plan.channels.length) return this.#desk.cancel(id, "no_approver");
     await this.#closeSoon(stored, state);
@@ -251,7 +253,7 @@ class Dispatching implements Dispatcher {
   async close(id: string): Promise<void> {
     const state = this.#underway.get(id);
     if (state === undefined) return;
-    state.stop.abort();
+    state.stop.abort(OVER);
     const stored = await look(this.#parts, id);
     if (stored === undefined || hasEnded(stored.record.status)) this.#underway.delete(id);
     if (stored === undefined || state.told.has(stored.record.status)) return;
@@ -282,7 +284,7 @@ class Dispatching implements Dispatcher {
   }
 
   stop(): void {
-    for (const state of this.#underway.values()) state.stop.abort();
+    for (const state of this.#underway.values()) state.stop.abort(OVER);
     this.#underway.clear();
   }
 
@@ -290,7 +292,7 @@ class Dispatching implements Dispatcher {
     const state = this.#underway.get(from);
     this.#underway.delete(from);
     if (state === undefined) return;
-    state.stop.abort();
+    state.stop.abort(OVER);
     const old = await look(this.#parts, from);
     if (old !== undefined) await this.#closeSoon(old, state);
     if (successor.record.status === "pending") this.#start(successor, { plan: state.plan, next: state.next });
