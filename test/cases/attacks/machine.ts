@@ -20,7 +20,7 @@ export class Machine {
   readonly steps: readonly Step[];
   readonly stage: Stage;
   /** Calls by the names that the steps give them. */
-  readonly named = new Map<string, Call>();
+  readonly named: Map<string, Call> = new Map<string, Call>();
   readonly decided: (Decided | undefined)[] = [];
   /** The request before and after the last answer. */
   before: string | undefined;

@@ -50,10 +50,10 @@ const APPROVERS: readonly string[] = ["ann", "bob"];
 /** A case on a stage: agents act for lena, ann and bob approve, and everything that was seen is kept for the checks. */
 export class Stage {
   readonly world: World;
-  readonly hand = new Hand();
-  readonly groups = new Map<string, readonly string[]>([["group:approvers", APPROVERS]]);
+  readonly hand: Hand = new Hand();
+  readonly groups: Map<string, readonly string[]> = new Map<string, readonly string[]>([["group:approvers", APPROVERS]]);
   readonly shown: Shown[] = [];
-  readonly marks = new Map<string, unknown>();
+  readonly marks: Map<string, unknown> = new Map<string, unknown>();
   readonly options: StageOptions;
   seat: Seat | undefined;
 

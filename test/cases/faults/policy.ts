@@ -148,7 +148,11 @@ const entriesOf = (policy: FaultPolicy): readonly ToolEntry[] =>
   );
 
 /** A case's policy as plain rules in code. */
-export function policyOf(one: FaultCase, made: { files: Files; terms: Terms }, rules = one.policy.rules): Policy {
+export function policyOf(
+  one: FaultCase,
+  made: { files: Files; terms: Terms },
+  rules: readonly FaultRule[] = one.policy.rules,
+): Policy {
   const { policy } = one;
   const named =
     made.terms.people === undefined ? [] : [{ ask: "**", ...askWords({ effect: "ask", tool: "*" }, policy, made.terms) }];

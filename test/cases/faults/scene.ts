@@ -42,14 +42,14 @@ export class Scene {
   readonly people: readonly string[];
   readonly principal: string;
   /** Hosts that were told to stop between two steps, by process. */
-  readonly hands = new Map<string, Hand>();
+  readonly hands: Map<string, Hand> = new Map<string, Hand>();
   readonly lists: { readonly labels: readonly string[] }[] = [];
   readonly polls: string[] = [];
   readonly readings: Reading[] = [];
   readonly messages: { readonly said: string; readonly reachedAgent: boolean }[] = [];
   readonly rendered: Rendered[] = [];
-  readonly marks = new Map<string, unknown>();
-  readonly verdicts = new Map<string, string>();
+  readonly marks: Map<string, unknown> = new Map<string, unknown>();
+  readonly verdicts: Map<string, string> = new Map<string, string>();
   /** What was true just before the first answer, by call: how often it ran. */
   beforeAnswers: ReadonlyMap<string, number> | undefined;
   pendingAfterAnswer: readonly string[] | undefined;
@@ -99,7 +99,7 @@ export class Scene {
     return known;
   }
 
-  policy(rules = this.one.policy.rules): ReturnType<typeof policyOf> {
+  policy(rules: FaultCase["policy"]["rules"] = this.one.policy.rules): ReturnType<typeof policyOf> {
     const lasting = answersOf(this.one).find((event) => LASTING.has(event.decision));
     const several =
       this.people.length > 1 &&

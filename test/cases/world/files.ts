@@ -11,7 +11,7 @@ type Surroundings = Runtime["surroundings"];
  */
 export class Files {
   readonly root: string = realpathSync(mkdtempSync(join(tmpdir(), "holdpoint-case-")));
-  readonly env = new Map<string, string>();
+  readonly env: Map<string, string> = new Map<string, string>();
   cwd = "/srv/proj";
   /** Resolves that wait: for the moment between a ruling and the run. */
   #held: { readonly after: number; readonly until: Promise<void> } | undefined;

@@ -77,8 +77,8 @@ export class World {
   readonly shown: { readonly request: string; readonly to: string; readonly channel: string }[] = [];
   readonly reminded: string[] = [];
   readonly closed: { readonly request: string; readonly ending: string | null }[] = [];
-  readonly values = new Map<string, unknown>();
-  readonly processes = new Map<string, Process>();
+  readonly values: Map<string, unknown> = new Map<string, unknown>();
+  readonly processes: Map<string, Process> = new Map<string, Process>();
   readonly stores: SteeredStore[] = [];
   /** The tool's own server is away. */
   upstreamDown = false;
