@@ -15,6 +15,7 @@ import {
 import { memoryStore } from "../../../src/stores/memory/index.ts";
 import { type ManualClock, manualClock, type RecordingChannel, recordingChannel } from "../../../src/testing/index.ts";
 import { afterEach } from "vitest";
+import "../world/warm.ts";
 
 /** A call that was begun: how it stands, and the request that was opened for it. */
 export interface Begun {

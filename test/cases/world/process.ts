@@ -17,6 +17,7 @@ import {
   type Tool,
 } from "../../../src/core/index.ts";
 import { nodeRuntime } from "../../../src/index.ts";
+import "./warm.ts";
 import type { Files } from "./files.ts";
 import type { Sabotage } from "./part.ts";
 
