@@ -1,4 +1,4 @@
-import { hashOf } from "./hash.ts";
+import { lastingHash } from "./hash.ts";
 import type { Hash } from "./hash.ts";
 import type { Instant } from "./instant.ts";
 import type { JsonObject } from "./json-value.ts";
@@ -72,7 +72,7 @@ export interface Entry {
   readonly data: JsonObject;
 }
 
-export const entryHash = (crypto: Crypto, entry: Entry): Hash => hashOf(crypto, { ...entry });
+export const entryHash = (crypto: Crypto, entry: Entry): Hash => lastingHash(crypto, entry as Entry & Record<string, unknown>);
 
 /** Where a chain of entries breaks; `undefined`: it holds. */
 export interface Break {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "./json-value.ts";
+import { freezeWhole, lasting } from "./lasting.ts";
 import { isSecretFlag, isSecretName, secretSpans, wordSpans, type SecretSpan } from "./mask-spans.ts";
 import { formatPointer } from "./pointer.ts";
 
@@ -86,7 +87,11 @@ function branch(value: JsonValue, place: Place, walk: Walk): JsonValue {
  * lines, JSON within strings and URLs are replaced by a mark that keeps their length; everything around them stays.
  * Only cards: the digest, the approval and the run are over the unmasked value. Linear in the size of `args`.
  */
-export function maskSecrets(args: JsonObject, scan: Scan = secretSpans): Masked {
+export const maskSecrets = (args: JsonObject, scan?: Scan): Masked => (scan === undefined ? asShown(args) : maskedBy(args, scan));
+
+const asShown = lasting((args: JsonObject) => freezeWhole(maskedBy(args, secretSpans)));
+
+function maskedBy(args: JsonObject, scan: Scan): Masked {
   const walk: Walk = { scan, masked: [] };
   const shown = branch(args, { path: [], secret: false }, walk) as JsonObject;
   return walk.masked.length === 0 ? { shown: args, masked: [] } : { shown, masked: walk.masked };

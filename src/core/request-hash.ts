@@ -1,5 +1,6 @@
-import { type Hash, hashOf } from "./hash.ts";
+import { type Hash, hashOf, lastingHash } from "./hash.ts";
 import { canonicalize } from "./json.ts";
+import { isFrozenWhole } from "./lasting.ts";
 import type { JsonObject, JsonValue } from "./json-value.ts";
 import { at, formatPointer, parsePointer, replaceAt } from "./pointer.ts";
 import type { Crypto, Keys } from "./ports/runtime.ts";
@@ -8,16 +9,17 @@ import type { Terms } from "./requirement.ts";
 import type { Requester, ToolIdentity } from "./tool-call.ts";
 
 /** Absence has one spelling in hashes: every member present. */
-export const requesterRecord = (requester: Requester): RequesterRecord => ({
-  principal: requester.principal,
-  agent: requester.agent ?? null,
-  session: requester.session ?? null,
-  run: requester.run ?? null,
-  thread: requester.thread ?? null,
-  path: requester.path ?? [],
-  // Shared is the tighter of the two: whatever is not plainly "no" counts as it.
-  shared: requester.shared !== undefined && requester.shared !== false,
-});
+export const requesterRecord = (requester: Requester): RequesterRecord =>
+  Object.freeze({
+    principal: requester.principal,
+    agent: requester.agent ?? null,
+    session: requester.session ?? null,
+    run: requester.run ?? null,
+    thread: requester.thread ?? null,
+    path: Object.freeze([...(requester.path ?? [])]),
+    // Shared is the tighter of the two: whatever is not plainly "no" counts as it.
+    shared: requester.shared !== undefined && requester.shared !== false,
+  });
 
 /** Everything the digest says of a request: what people approve and what the claim recomputes. */
 export interface DigestParts {
@@ -36,7 +38,36 @@ export interface DigestParts {
   readonly terms: Hash;
 }
 
-export const digestOf = (crypto: Crypto, parts: DigestParts): Hash => hashOf(crypto, { type: "holdpoint/request/v1", ...parts });
+/** Digests by the arguments that are in them. */
+const digests = new WeakMap<JsonObject, { readonly crypto: Crypto; readonly parts: DigestParts; readonly digest: Hash }>();
+
+const containers = ({ call, bindings, requester }: DigestParts): readonly object[] => [
+  call.arguments,
+  call.tool,
+  call.secrets,
+  bindings,
+  requester,
+];
+
+/** The very same objects under the same names: what they say is not compared, since nobody can change it. */
+function areTheSame(one: DigestParts, other: DigestParts): boolean {
+  const texts = ["id", "tenant", "kind", "nonce", "terms"] as const;
+  if (texts.some((name) => one[name] !== other[name]) || one.call.id !== other.call.id) return false;
+  const held = containers(other);
+  return containers(one).every((container, index) => container === held[index]);
+}
+
+/**
+ * The digest of exactly these parts. It is asked for at every reading of a request, at the claim and before the run:
+ * of objects that nobody can change any more it is made once.
+ */
+export function digestOf(crypto: Crypto, parts: DigestParts): Hash {
+  const known = digests.get(parts.call.arguments);
+  if (known?.crypto === crypto && areTheSame(known.parts, parts)) return known.digest;
+  const digest = hashOf(crypto, { type: "holdpoint/request/v1", ...parts });
+  if (containers(parts).every(isFrozenWhole)) digests.set(parts.call.arguments, { crypto, parts, digest });
+  return digest;
+}
 
 /** The parts of a stored request around arguments that its reader holds. */
 export const partsOf = (record: ApprovalRequest, args: JsonObject): DigestParts => ({
@@ -50,7 +81,7 @@ export const partsOf = (record: ApprovalRequest, args: JsonObject): DigestParts 
   terms: record.termsHash,
 });
 
-export const termsHash = (crypto: Crypto, terms: Terms): Hash => hashOf(crypto, { ...terms });
+export const termsHash = (crypto: Crypto, terms: Terms): Hash => lastingHash(crypto, terms as Terms & Record<string, unknown>);
 
 /** A member is left out of its object; a position keeps its place, or its neighbours would take other meanings. */
 function withoutOne(args: JsonObject, pointer: string): JsonObject {

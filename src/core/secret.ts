@@ -27,7 +27,7 @@ export function withCommitments(crypto: Crypto, args: JsonObject, salts: Salts):
 
 /** Pointers of a tool's secrets that these arguments carry. */
 export const secretsIn = (args: JsonObject, secrets: readonly string[]): readonly string[] =>
-  secrets.filter((pointer) => at(args, pointer) !== undefined);
+  Object.freeze(secrets.filter((pointer) => at(args, pointer) !== undefined));
 
 /** Shorter texts stand in every sentence by chance. */
 const SHORTEST_SECRET = 4;

@@ -4,6 +4,7 @@ import { hashOf } from "../hash.ts";
 import { holdOf } from "../hold.ts";
 import { type Instant, plus } from "../instant.ts";
 import type { JsonObject } from "../json-value.ts";
+import { freezeWhole } from "../lasting.ts";
 import { maskSecrets } from "../mask.ts";
 import type { Hold, Submission } from "../ports/desk.ts";
 import type { RowChange } from "../ports/store.ts";
@@ -168,17 +169,17 @@ export function opened(
     tier: asker.tier ?? null,
     ...(supersedes === undefined ? {} : { supersedes: supersedes.id }),
   };
-  const payload: Payload = {
+  const payload: Payload = freezeWhole({
     request: id,
     arguments: args,
     message: question.message,
     effect: question.effect,
     statement: asker.statement?.slice(0, STATEMENT_LENGTH) ?? null,
-    notes: noted(asker),
+    notes: [...noted(asker)],
     reasons: {},
     schema: asker.schema,
     result: null,
-  };
+  });
   return { record, payload };
 }
 

@@ -1,7 +1,7 @@
 import { REFUSAL_CODES, type RefusalCode } from "../errors.ts";
 import { type Hash, hashOf } from "../hash.ts";
 import { type Instant, plus } from "../instant.ts";
-import { canonicalize, sameJson } from "../json.ts";
+import { sameJson } from "../json.ts";
 import { JsonFault } from "../json-value.ts";
 import type { ClaimEvidence, Claimed, Completion } from "../ports/desk.ts";
 import type { ApprovalRequest, CancelReason, Claim, RunOutcome } from "../request.ts";
@@ -128,7 +128,6 @@ export async function claim(parts: DeskParts, id: string, evidence: ClaimEvidenc
 /** The digest of what a tool gave; a value that is not JSON is only known to have been. @internal */
 export function resultDigest(parts: DeskParts, value: unknown): Hash {
   try {
-    canonicalize(value);
     return hashOf(parts.runtime.crypto, { type: "holdpoint/result/v1", value });
   } catch (thrown) {
     if (!(thrown instanceof JsonFault)) throw thrown;

@@ -1,4 +1,5 @@
 import type { Entry } from "../journal.ts";
+import { setMember } from "../json-rules.ts";
 import type { JsonValue } from "../json-value.ts";
 import type { Log } from "../ports/runtime.ts";
 
@@ -41,9 +42,7 @@ export function thaw<T extends JsonValue | object>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => thaw(item as JsonValue)) as unknown as T;
   const copy: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) {
-    Object.defineProperty(copy, key, { value: thaw(item as JsonValue), enumerable: true, writable: true, configurable: true });
-  }
+  for (const [key, item] of Object.entries(value)) setMember(copy, key, thaw(item as JsonValue));
   return copy as T;
 }
 

@@ -2,6 +2,7 @@ import { HoldpointError, isHoldpointError } from "../errors.ts";
 import type { Hash } from "../hash.ts";
 import { instant, type Instant } from "../instant.ts";
 import { type Actor, type Entry, entryHash, type JournalEvent } from "../journal.ts";
+import { freezeWhole } from "../lasting.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { Commit, Committed, KillScope, RecordChange, RowChange, Store } from "../ports/store.ts";
@@ -90,7 +91,7 @@ function stampRecord(
   let prev = before?.head ?? null;
   let rev = before?.rev ?? 0;
   const entries = drafts.map(({ event, actor, data }): Entry => {
-    const entry: Entry = {
+    const entry: Entry = freezeWhole({
       type: "holdpoint/entry/v1",
       stream: `request/${next.id}`,
       n: rev,
@@ -101,7 +102,7 @@ function stampRecord(
       actor,
       rev: rev + 1,
       data,
-    };
+    });
     prev = entryHash(runtime.crypto, entry);
     rev += 1;
     return entry;
@@ -131,7 +132,7 @@ class Writer implements Journal {
     const { runtime, tenant } = this.#parts;
     let { n, prev } = this.#node;
     const entries = drafts.map(({ event, actor, data }): Entry => {
-      const entry: Entry = {
+      const entry: Entry = freezeWhole({
         type: "holdpoint/entry/v1",
         stream: `node/${runtime.ids.process}`,
         n,
@@ -142,7 +143,7 @@ class Writer implements Journal {
         actor,
         rev: null,
         data,
-      };
+      });
       prev = entryHash(runtime.crypto, entry);
       n += 1;
       return entry;

@@ -1,23 +1,31 @@
 import { bug, HoldpointError } from "../errors.ts";
 import { plus } from "../instant.ts";
+import { lasting } from "../lasting.ts";
 import type { Stored } from "../ports/store.ts";
 import { type ApprovalRequest, STATUSES } from "../request.ts";
 import { digestOf, partsOf, termsHash } from "../request-hash.ts";
 import { derivedStatus } from "../transition.ts";
 import type { DeskParts } from "./parts.ts";
 
-/** What is wrong with a stored request; `undefined`: it holds together. */
-function flaw(parts: DeskParts, { record, payload }: Stored): string | undefined {
+/** What is wrong with a record by itself. */
+const ownFlaw = lasting((record: ApprovalRequest): string | undefined => {
   if (record.v !== 1) return `it has format ${String(record.v)}; this version reads format 1`;
   if (!STATUSES.includes(record.status)) return "its status is none that exists";
   if (derivedStatus(record) !== record.status) return "its status does not follow from its decisions and claim";
+  return timeFlaw(record);
+});
+
+/** What is wrong with a stored request; `undefined`: it holds together. */
+function flaw(parts: DeskParts, { record, payload }: Stored): string | undefined {
+  const own = ownFlaw(record);
+  if (own !== undefined) return own;
   if (termsHash(parts.runtime.crypto, record.terms) !== record.termsHash) return "its terms are not those that were asked";
   if (payload !== null && digestOf(parts.runtime.crypto, partsOf(record, payload.arguments)) !== record.digest) {
     return "its arguments are not those that were shown";
   }
   const open = parts.open.get(record.id);
   if (open !== undefined && (open.digest !== record.digest || open.callKey !== record.callKey)) return "it is not what was asked";
-  return timeFlaw(record);
+  return undefined;
 }
 
 /** Times follow from others of the record; a deadline that somebody moved would make a late answer or a late run count. */

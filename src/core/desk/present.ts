@@ -2,6 +2,7 @@ import { cardCode, formSchema, renderMessage, listing } from "../briefing.ts";
 import type { Ask, Card, Flag, Presented } from "../card.ts";
 import { cardText } from "../card-text.ts";
 import { flagsOf } from "../flags.ts";
+import { freezeWhole, lasting } from "../lasting.ts";
 import { maskSecrets, maskText } from "../mask.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { Identity, Render } from "../ports/approvals.ts";
@@ -58,22 +59,49 @@ function endingOf(record: ApprovalRequest): string | null {
   return `${ENDINGS[record.status] ?? record.status}${reason}${by}${later}`;
 }
 
-const flagged = (args: JsonObject, payload: Payload | null, masked: readonly string[]): readonly Flag[] => [
-  ...flagsOf(args),
+const flagged = (payload: Payload, masked: readonly string[]): readonly Flag[] => [
+  ...flagsOf(payload.arguments),
   ...masked.map((pointer): Flag => ({ kind: "masked", pointer, note: "part of this value is hidden here and runs as it is" })),
-  ...(payload === null
-    ? []
-    : flagsOf({ statement: payload.statement ?? "" }).map((flag) => ({ ...flag, pointer: "the agent's own words" }))),
+  ...flagsOf({ statement: payload.statement ?? "" }).map((flag) => ({ ...flag, pointer: "the agent's own words" })),
 ];
 
-const maskedOrNull = (text: string | null | undefined): string | null => (text == null ? null : maskText(text));
+type OfTheCall = Pick<Card, "message" | "effect" | "arguments" | "masked" | "statement" | "notes" | "flags" | "schema">;
+
+const maskedOrNull = (text: string | null): string | null => (text === null ? null : maskText(text));
+
+/** What a card says of the call itself: made once, and the same whatever becomes of its request. */
+const ofTheCall = lasting((payload: Payload): OfTheCall => {
+  const { shown, masked } = maskSecrets(payload.arguments);
+  const reasons = Object.values(payload.reasons).map((reason) => `a person wrote: ${reason}`);
+  return freezeWhole({
+    message: maskText(payload.message),
+    effect: maskedOrNull(payload.effect),
+    arguments: shown,
+    masked,
+    statement: maskedOrNull(payload.statement),
+    notes: [...payload.notes, ...reasons].map((note) => maskText(note)),
+    flags: flagged(payload, masked),
+    schema: formSchema(payload.schema, shown),
+  });
+});
+
+const OF_AN_ERASED_CALL: OfTheCall = freezeWhole({
+  message: "the arguments of this request were erased",
+  effect: null,
+  arguments: {},
+  masked: [],
+  statement: null,
+  notes: [],
+  flags: [],
+  schema: null,
+});
 
 /** The card of a stored request: facts from the stored call only, so that the agent cannot narrate its own request (A01). */
 export async function cardOf(parts: DeskParts, stored: Stored): Promise<Card> {
   const { record, payload } = stored;
-  const { shown, masked } = maskSecrets(payload?.arguments ?? {});
   const electorate = await electorateOf(parts, { clauses: record.terms.clauses, requester: record.requester }, record.decisions);
   return {
+    ...(payload === null ? OF_AN_ERASED_CALL : ofTheCall(payload)),
     id: record.id,
     kind: record.kind,
     status: record.status,
@@ -82,10 +110,6 @@ export async function cardOf(parts: DeskParts, stored: Stored): Promise<Card> {
     tool: { name: record.call.tool.name, origin: record.call.tool.origin },
     tier: record.tier,
     impact: record.impact,
-    message: maskText(payload?.message ?? "the arguments of this request were erased"),
-    effect: maskedOrNull(payload?.effect),
-    arguments: shown,
-    masked,
     bindings: record.bindings,
     requester: {
       principal: record.requester.principal,
@@ -93,16 +117,10 @@ export async function cardOf(parts: DeskParts, stored: Stored): Promise<Card> {
       path: record.requester.path,
       claimed: record.requesterProof === "claimed",
     },
-    statement: maskedOrNull(payload?.statement),
-    notes: [...(payload?.notes ?? []), ...Object.values(payload?.reasons ?? {}).map((reason) => `a person wrote: ${reason}`)].map(
-      (note) => maskText(note),
-    ),
-    flags: flagged(payload?.arguments ?? {}, payload, masked),
     asks: record.terms.clauses.map((_, index) => askOf(record, index, electorate)),
     createdAt: record.createdAt,
     decideBy: record.decideBy,
     editable: record.status === "pending" ? record.terms.editable : [],
-    schema: payload === null ? null : formSchema(payload.schema, shown),
     ending: endingOf(record),
   };
 }

@@ -113,7 +113,7 @@ export function knownTool(tool: Tool, crypto: Crypto): KnownTool {
     tool: plainCopy(tool, { run, marks, schema }),
     floors,
     schema,
-    identity: { name, origin: tool.origin ?? "code", definition: definitionOf(tool, schema, crypto) },
+    identity: Object.freeze({ name, origin: tool.origin ?? "code", definition: definitionOf(tool, schema, crypto) }),
   };
 }
 
