@@ -109,7 +109,8 @@ module.exports = {
     },
     {
       name: "tests-use-doors",
-      comment: "Attacks and cases take parts to pieces and may go behind the doors. A test away from its file sees what a part lets others see; a test of one file sits beside that file.",
+      comment:
+        "Attacks and cases take parts to pieces and may go behind the doors. A test away from its file sees what a part lets others see; a test of one file sits beside that file.",
       severity: "error",
       from: { path: "^test/", pathNot: "^test/(architecture|pins|attacks|cases)/" },
       to: { path: "^src/", pathNot: [PUBLIC_DOORS, CORE_DOORS, "^src/runtime/node/index[.]ts$"] },
