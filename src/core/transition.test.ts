@@ -16,7 +16,7 @@ import {
 } from "./request-trace.test-kit.ts";
 import { type ApprovalRequest, STATUSES } from "./request.ts";
 import { ASSURANCES } from "./requirement.ts";
-import { derivedStatus, type Draft, type Moved, transition } from "./transition.ts";
+import { derivedStatus, type Draft, type Moved, must, transition } from "./transition.ts";
 
 const SEED = Number(process.env.HOLDPOINT_SEED ?? Date.now() % 2 ** 31);
 const OPERATOR = -1;
@@ -226,6 +226,28 @@ describe("transition", () => {
     );
     process.stdout.write(`${name}: ${found.failed ? `a counterexample after ${found.numRuns} traces` : "none"} (seed ${SEED})\n`);
     expect(found.failed).toBe(true);
+  });
+
+  it("P-09 counts nobody of whom the directory says nothing", () => {
+    const spec = {
+      clauses: [{ self: "allow" as const, level: 0, counts: [1] }],
+      people: [],
+      decideWithin: 10,
+      runWithin: 10,
+      lease: 10,
+    };
+    const request = requestOf(spec);
+    const event = eventOf(spec, request, {
+      step: { do: "approve", who: 1, level: 4, digest: true, viewed: true, known: true },
+      ms: 0,
+    });
+    if (event.type !== "approve") throw new Error("not a vote");
+    const unknown = { ...event, vote: { ...event.vote, standing: undefined } };
+    expect(transition(request, unknown)).toEqual({ ok: false, code: "not_eligible" });
+  });
+
+  it("is loud where it is refused what it was granted just before", () => {
+    expect(() => must({ ok: false, code: "late" })).toThrow(/refused twice: late \(this is a bug/);
   });
 
   it("starts where the traces start", () => {

@@ -66,6 +66,14 @@ describe("list and card", () => {
     expect(await card(id.slice(0, 4), EVE)).toBeUndefined();
   });
 
+  it("P-05 counts no further than it takes to know that a beginning names nobody in particular", async () => {
+    const on = bench();
+    const first = await held(on, submissionOf(on, { args: { n: 0 } }));
+    for (let n = 1; n < 12; n++) await on.desk.submit(submissionOf(on, { args: { n } }));
+    const found = await on.desk.approvals.card(first.slice(0, 4), ADA);
+    expect(found !== undefined && "ambiguous" in found && found.ambiguous).toHaveLength(9);
+  });
+
   it("P-02 P-13 gives a view only for a complete rendering, one for each surface", async () => {
     const on = bench();
     const id = await held(on, submissionOf(on));

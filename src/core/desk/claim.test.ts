@@ -128,6 +128,17 @@ describe("claim", () => {
     expect(await next.desk.claim(third.id, third.evidence)).toMatchObject({ ok: false, refusal: { code: "denied" } });
   });
 
+  it("P-08 judges a tool without a tier as one, after a restart too", async () => {
+    const on = bench();
+    const { id, evidence } = await approved(on, { tier: undefined });
+    const next = bench({
+      store: on.store,
+      clock: on.clock,
+      policy: { rules: [{ deny: "pay", tiers: ["read", "write", "physical"] }] },
+    });
+    expect(await next.desk.claim(id, evidence)).toMatchObject({ ok: true });
+  });
+
   it("P-08 sees the kill switch in its own commit", async () => {
     const on = bench();
     for (const [n, scope] of (["all", "tenant:default", "agent:bot", "tool:pay"] as const).entries()) {
@@ -311,6 +322,12 @@ describe("complete", () => {
     await on.desk.complete(id, token, { status: "succeeded", value: null, observedBy: "executor" });
     for (const n of [4, 5]) await on.channel.answer(await held(on, submissionOf(on, { args: { n } })), "reject");
     expect(await on.desk.submit(submissionOf(on, { args: { n: 6 } }))).toMatchObject({ ruling: "held" });
+  });
+
+  it("of a call that belongs to no run ends no row of refusals", async () => {
+    const on = bench();
+    const { id, token } = await claimed(on, { requester: { principal: "ada", agent: "bot" } });
+    expect(await on.desk.complete(id, token, { status: "succeeded", value: 1, observedBy: "executor" })).toBe(true);
   });
 
   it("P-15 gives on what is a fault of ours and not of the value", async () => {

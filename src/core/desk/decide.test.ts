@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memoryStore } from "../../stores/memory/index.ts";
 import { manualClock } from "../../testing/index.ts";
 import type { Answer, Identity } from "../ports/approvals.ts";
+import { HoldpointError } from "../errors.ts";
 import type { Directory } from "../ports/directory.ts";
 import { isOurDecision } from "../request-hash.ts";
 import {
@@ -244,6 +245,13 @@ describe("who answers", () => {
         code: "not_eligible",
       });
     expect(await on.desk.submit(submissionOf(on, { holds }))).toMatchObject({ refusal: { code: "no_approver" } });
+  });
+
+  it("P-15 is not known while the directory says so in a word of its own", async () => {
+    const own = new HoldpointError("directory_unavailable", "the tree is being rebuilt");
+    const on = bench({ directory: directory(() => Promise.reject(own)) });
+    await expect(on.desk.approvals.list({}, ADA)).resolves.toEqual([]);
+    await expect(on.desk.approvals.windows(ADA)).rejects.toBe(own);
   });
 
   it("P-09 is not the agent's owner where separation of duties holds", async () => {

@@ -128,6 +128,38 @@ describe("delivering", () => {
     ]);
   });
 
+  it("P-06 a channel that is named but not there reaches nobody; the listing may", async () => {
+    const listing = [{ principal: "ada", as: "cli:ada", via: "cli", assurance: "local" as const }];
+    const on = bench({ desk: { listing } });
+    const id = await held(on, submissionOf(on, { grade: "structural", channels: ["gone"] }));
+    await on.clock.advance(30_000);
+    expect([(await standing(on, id)).status, on.channel.deliveries]).toEqual(["pending", []]);
+  });
+
+  it("P-06 waits for no channel that never answers, and not at all once the request has ended", async () => {
+    const stuck = Object.assign(recordingChannel({ name: "stuck" }), { deliver: () => new Promise<never>(() => undefined) });
+    const next = recordingChannel({ name: "next" });
+    const on = bench({ channels: [stuck, next] });
+    const id = await held(on, submissionOf(on, { channels: ["stuck", "next"] }));
+    await on.clock.advance(10_000);
+    expect(next.deliveries).toHaveLength(1);
+    await next.answer(id, "approve");
+    const other = await held(on, submissionOf(on, { args: { n: 1 }, channels: ["stuck"] }));
+    await on.desk.cancel(other, "requester", { principal: "ada" });
+    await on.clock.settle();
+    expect((await eventsOf(on.store, other)).filter((event) => event === "request.undelivered")).toEqual([]);
+  });
+
+  it("P-16 says that it was seen, also of what another process delivers", async () => {
+    const on = bench({ channels: [recordingChannel({ state: "offered" })] });
+    const id = await held(on, submissionOf(on, { holds: [{ ...holdFor(), offer: "enough" }] }));
+    const other = bench({ store: on.store, clock: on.clock });
+    await other.desk.approvals.seen(id, (await viewOf(other, id, ADA)).view, ADA);
+    expect((await eventsOf(on.store, id)).at(-1)).toBe("request.seen");
+    await other.channel.desk.endEdit(id, ADA);
+    expect((await standing(on, id)).refusal).toEqual({ code: "invalid_edit" });
+  });
+
   it("P-13 stops when the request ends, and brings every surface to its final form", async () => {
     const [one, two] = [recordingChannel({ name: "one" }), recordingChannel({ name: "two", people: ["bob"] })];
     const on = bench({ channels: [one, two] });

@@ -194,6 +194,46 @@ describe("an edit", () => {
     expect([next?.record.status, next?.payload?.message]).toEqual(["pending", "More for bob"]);
   });
 
+  it("P-09 wants first what the edited call needs a grant for", async () => {
+    const on = bench({
+      policy: { rules: [{ ask: "pay", requires: "payments", when: ({ arguments: args }) => args.amount === 3 }] },
+    });
+    const id = await held(on, submissionOf(on));
+    expect(await edit(on, id, { arguments: { to: "bob", amount: 3 } })).toMatchObject({
+      counted: false,
+      code: "not_granted",
+      note: 'the edited call needs a grant of "payments" first, which nobody gave',
+    });
+  });
+
+  it("P-02 keeps the type of what was null, and a tool without a tier", async () => {
+    const on = bench();
+    const id = await held(on, submissionOf(on, { args: { to: null, list: [1] }, tier: undefined }));
+    expect(await edit(on, id, { arguments: { to: "bob", list: [1] } })).toMatchObject({ code: "invalid_arguments" });
+    const done = await edit(on, id, { arguments: { to: null, list: [2] } });
+    expect((await on.store.read(String(done.id)))?.record.tier).toBeNull();
+  });
+
+  it("P-01 counts for nobody whose right ends between two looks", async () => {
+    let asked = 0;
+    const directory = {
+      principalOf: async (_as: string, vouched: string) => vouched,
+      holds: async () => ++asked < limit,
+      ownerOf: async () => undefined,
+    };
+    let limit = Number.POSITIVE_INFINITY;
+    const on = bench({ directory, people: ["ada"] });
+    const id = await held(on, submissionOf(on, { holds: [holdFor({ approvers: ["group:x"], self: "allow" })] }));
+    const shown = await viewOf(on, id, ADA);
+    limit = asked + 2;
+    expect(await on.desk.approvals.edit(id, { ...shown, arguments: { to: "bob", amount: 1 } }, ADA)).toMatchObject({
+      counted: false,
+      code: "not_eligible",
+    });
+    limit = Number.POSITIVE_INFINITY;
+    expect((await standing(on, id)).record).toMatchObject({ status: "pending", decisions: [] });
+  });
+
   it("passes a fault of the gate's own check on", async () => {
     const on = bench();
     const revalidate = async (): Promise<Revalidated> => ({

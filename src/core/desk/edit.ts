@@ -14,7 +14,7 @@ import type { Hold, Revalidated } from "../ports/desk.ts";
 import type { SchemaFault } from "../ports/runtime.ts";
 import type { Stored } from "../ports/store.ts";
 import { callKeyOf } from "../request-hash.ts";
-import type { ApprovalRequest } from "../request.ts";
+import type { ApprovalRequest, Payload } from "../request.ts";
 import { denyOf, requiredBy, ruleOn } from "../rule.ts";
 import { type Draft, must, transition } from "../transition.ts";
 import { clauseHash, joinedTerms, type Opened, opened, payloadRow } from "./ask.ts";
@@ -25,6 +25,11 @@ import { type DeskParts, MOST_EDITS, MOST_RACES } from "./parts.ts";
 import { wordsFor } from "./present.ts";
 import { missingGrant } from "./remember.ts";
 import type { Requester } from "../tool-call.ts";
+
+/** A request whose arguments are there. */
+interface Whole extends Stored {
+  readonly payload: Payload;
+}
 
 interface Fault {
   readonly code: RefusalCode | AnswerCode;
@@ -70,8 +75,7 @@ function forbidden(record: ApprovalRequest, before: JsonObject, after: JsonObjec
 }
 
 /** Judged where the gate's own checks are not at hand: by the stored schema and this desk's policy; the gate looks again before it runs. */
-async function judgedFromAfar(parts: DeskParts, stored: Stored, args: JsonObject): Promise<Revalidated> {
-  const { record, payload } = stored;
+async function judgedFromAfar(parts: DeskParts, { record, payload }: Whole, args: JsonObject): Promise<Revalidated> {
   if (Object.keys(record.bindings).length > 0)
     return {
       ok: false,
@@ -79,8 +83,8 @@ async function judgedFromAfar(parts: DeskParts, stored: Stored, args: JsonObject
       pointer: "",
       problem: "this call is bound to files or surroundings; edit it where its gate runs",
     };
-  const schema = payload?.schema ?? null;
-  const key = schema === null ? retyped(payload?.arguments ?? {}, args) : undefined;
+  const { schema } = payload;
+  const key = schema === null ? retyped(payload.arguments, args) : undefined;
   if (key !== undefined)
     return { ok: false, code: "invalid_arguments", pointer: formatPointer([key]), problem: "must keep its type" };
   const first = schema === null ? undefined : await schemaFault(parts, schema, args);
@@ -138,11 +142,9 @@ async function schemaFault(
   }
 }
 
-async function accept(parts: DeskParts, stored: Stored, args: JsonObject): Promise<Accepted | Fault> {
+async function accept(parts: DeskParts, stored: Whole, args: JsonObject): Promise<Accepted | Fault> {
   const { record, payload } = stored;
-  const before = payload?.arguments;
-  if (before === undefined) return { code: "invalid_edit", note: "the arguments of this request were erased" };
-  const no = forbidden(record, before, args);
+  const no = forbidden(record, payload.arguments, args);
   if (no !== undefined) return no;
   const open = parts.open.get(record.id);
   const judged = open?.revalidate === undefined ? await judgedFromAfar(parts, stored, args) : await open.revalidate(args);
@@ -162,7 +164,7 @@ async function accept(parts: DeskParts, stored: Stored, args: JsonObject): Promi
 /** The request that takes the edited one's place: new id, nonce and digest, old clauses joined with the new, no votes. */
 function successorOf(
   parts: DeskParts,
-  stored: Stored,
+  stored: Whole,
   edit: { accepted: Accepted; now: Instant; policy: DeskParts["policy"] },
 ): Opened {
   const { record, payload } = stored;
@@ -195,7 +197,7 @@ function successorOf(
       }),
       call: { ...record.call, arguments: accepted.arguments },
       terms,
-      effect: payload?.effect ?? null,
+      effect: payload.effect,
       message: wordsFor(said, { tool: record.call.tool.name, args: maskSecrets(accepted.arguments).shown }),
     },
     {
@@ -208,9 +210,9 @@ function successorOf(
         bindings: accepted.bindings,
         proof: record.requesterProof,
         grade: record.grade,
-        statement: payload?.statement ?? undefined,
-        notes: [...(payload?.notes ?? []), `edited; it takes the place of ${record.id}`],
-        schema: payload?.schema ?? null,
+        statement: payload.statement ?? undefined,
+        notes: [...payload.notes, `edited; it takes the place of ${record.id}`],
+        schema: payload.schema,
       },
     },
   );
@@ -249,7 +251,7 @@ async function votes(parts: DeskParts, record: ApprovalRequest, given: { edit: E
 }
 
 /** One commit ends the old request and opens the successor with the editor's approval as its first vote. */
-async function replace(parts: DeskParts, stored: Stored, editing: Editing): Promise<Decided | undefined> {
+async function replace(parts: DeskParts, stored: Whole, editing: Editing): Promise<Decided | undefined> {
   const { record } = stored;
   const { by, edit } = editing;
   const now = await parts.store.now();
@@ -291,7 +293,7 @@ async function replace(parts: DeskParts, stored: Stored, editing: Editing): Prom
 /** An edit of a pending request, against what it is now. `undefined`: it changed meanwhile. */
 async function editOnce(
   parts: DeskParts,
-  stored: Stored,
+  stored: Whole,
   given: { edit: EditAnswer & { arguments: JsonObject }; by: Answerer },
 ): Promise<Decided | undefined> {
   if ((await chainLength(parts, stored.record.root)) >= MOST_EDITS)
@@ -320,9 +322,12 @@ export async function edit(parts: DeskParts, id: string, given: { edit: EditAnsw
     if (stored?.record.status !== "pending")
       return notTaken(parts, { id, code: stored === undefined ? "not_found" : "late", verdict: "edit", by }, stored?.record);
     if (isFault(args)) return refusedEdit(args, stored.record);
-    if (stored.payload !== null && sameJson(stored.payload.arguments, args))
+    const { payload } = stored;
+    if (payload === null)
+      return refusedEdit({ code: "invalid_edit", note: "the arguments of this request were erased" }, stored.record);
+    if (sameJson(payload.arguments, args))
       return decide(parts, id, { answer: { verdict: "approve", digest, view, ...words }, as: given.as });
-    const done = await editOnce(parts, stored, { edit: { ...given.edit, arguments: args }, by });
+    const done = await editOnce(parts, { record: stored.record, payload }, { edit: { ...given.edit, arguments: args }, by });
     if (done !== undefined) return done;
   }
   throw new HoldpointError("store_unavailable", `request ${id} changes faster than it can be edited; nothing was released`);

@@ -56,7 +56,7 @@ function endingOf(record: ApprovalRequest): string | null {
   const by = resolution?.by == null ? "" : `, by ${resolution.by}`;
   const later =
     finding === undefined ? "" : finding.ran ? "; it was found out that it ran" : "; it was found out that it did not run";
-  return `${ENDINGS[record.status] ?? record.status}${reason}${by}${later}`;
+  return `${ENDINGS[record.status]}${reason}${by}${later}`;
 }
 
 const flagged = (payload: Payload, masked: readonly string[]): readonly Flag[] => [

@@ -161,6 +161,14 @@ describe("submit: ask", () => {
     expect(await rowsOf(on.store, "payload")).toHaveLength(1);
   });
 
+  it("P-03 releases one call id once, however often it comes and whatever answers its holds", async () => {
+    const on = bench();
+    await on.desk.exempt("tests", { tools: ["pay"] }, () => true);
+    const rulings = await Promise.all([1, 2, 3].map(() => on.desk.submit(submissionOf(on, { id: "c1" }))));
+    expect(rulings.map(({ ruling }) => ruling).sort()).toEqual(["allow", "refused", "refused"]);
+    expect(refusalOf(await on.desk.submit(submissionOf(on, { id: "c1" })))).toEqual({ code: "duplicate_id" });
+  });
+
   it("P-15 refuses a call whose request is gone from under its id", async () => {
     const on = bench();
     await held(on, submissionOf(on, { id: "c1" }));

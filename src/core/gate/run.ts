@@ -110,7 +110,7 @@ class LocalRun implements Run {
     const { log } = this.#parts.runtime;
     const tier = lane?.incoming.descriptor.tier ?? null;
     const how = "how" in outcome ? outcome.how : null;
-    const request = "request" in outcome ? (outcome.request ?? null) : null;
+    const { request = null } = outcome as { readonly request?: string };
     const summary = outcome.status === "refused" ? outcome.code : outcome.status;
     if (lane !== undefined)
       log[tier === "read" ? "debug" : "info"]("call", { tool: name, tier, status: outcome.status, how, request, duration });
