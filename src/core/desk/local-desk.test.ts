@@ -117,7 +117,7 @@ describe("await", () => {
       ["expired", "expired"],
     ]);
     expect(await on.desk.await(one, signal)).toMatchObject({ status: "approved" });
-    expect(on.desk.await("none", signal)).rejects.toMatchObject({ code: "not_found" });
+    await expect(on.desk.await("none", signal)).rejects.toMatchObject({ code: "not_found" });
   });
 
   it("ends with the caller's own reason when the caller gives up", async () => {
