@@ -31,7 +31,8 @@ type Plan = (
   stored: Stored,
   now: Instant,
 ) => Promise<{
-  readonly event: Event;
+  /** `undefined`: nothing beyond what is noted of the request already. */
+  readonly event: Event | undefined;
   /** Further events that belong into the same commit, once the first one moved the request there. */
   readonly further?: (next: ApprovalRequest) => readonly Event[];
   readonly beside?: (next: ApprovalRequest) => Promise<Beside>;
@@ -40,10 +41,11 @@ type Plan = (
 /** Several events in one commit: all of them hold, or the first objection stands and nothing changed. */
 function moveAll(
   record: ApprovalRequest,
-  events: { readonly event: Event; readonly further?: (next: ApprovalRequest) => readonly Event[] },
+  events: { readonly event: Event | undefined; readonly further?: (next: ApprovalRequest) => readonly Event[] },
   guards: DeskParts["guards"],
 ): Moved {
-  let moved = transition(record, events.event, guards);
+  let moved: Moved =
+    events.event === undefined ? { ok: true, next: record, drafts: [] } : transition(record, events.event, guards);
   if (!moved.ok) return moved;
   for (const event of events.further?.(moved.next) ?? []) {
     const further = transition(moved.next, event, guards);
@@ -63,15 +65,18 @@ export async function change(parts: DeskParts, id: string, plan: Plan): Promise<
     const stored = await look(parts, id);
     if (stored === undefined) return { ok: false, code: "not_found", stored };
     const now = await parts.store.now();
-    const planned = await plan(stored, now);
-    const moved = moveAll(stored.record, planned, parts.guards);
+    const noted = parts.notes.onto(stored.record);
+    const planned = await plan({ ...stored, record: noted.record }, now);
+    if (planned.event === undefined && noted.drafts.length === 0) return { ok: false, code: "late", stored };
+    const moved = moveAll(noted.record, planned, parts.guards);
     if (!moved.ok) return { ok: false, code: moved.code, stored };
     const extra = (await planned.beside?.(moved.next)) ?? {};
     const written = await parts.journal.write({
       ...extra,
-      records: [{ before: stored.record, next: moved.next, drafts: moved.drafts }],
+      records: [{ before: stored.record, next: moved.next, drafts: [...noted.drafts, ...moved.drafts] }],
     });
     if (written.ok) {
+      parts.notes.written(id, noted.drafts);
       const [record] = written.records as readonly [ApprovalRequest];
       parts.waiting.wake([id]);
       return { ok: true, record, stored: { ...stored, record } };

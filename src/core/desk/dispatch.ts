@@ -33,6 +33,8 @@ export interface Dispatcher {
 export interface DispatchDesk {
   cancel(id: string, reason: CancelReason): Promise<void>;
   note(id: string, event: DeliveryEvent, facts: Record<string, string>): Promise<void>;
+  /** The same, together with a decision that is given at once. */
+  noteSoon(id: string, event: DeliveryEvent, facts: Record<string, string>): Promise<void>;
 }
 export type DeliveryEvent = "request.delivered" | "request.undelivered" | "request.seen" | "request.reminded";
 
@@ -185,7 +187,8 @@ class Dispatching implements Dispatcher {
       const delivered = await this.#within(left, delivering, state.stop);
       if (delivered === undefined && state.stop.signal.aborted) return;
       if (delivered === undefined) throw new Error("the channel did not answer in time");
-      await this.#count(stored.record, { identity, channel: channel.name, state: delivered.state });
+      const how = channel.capabilities.reach === "process" ? "noteSoon" : "note";
+      await this.#count(stored.record, { identity, channel: channel.name, state: delivered.state, how });
     } catch (thrown) {
       this.#parts.runtime.log.error("a delivery failed", {
         request: stored.record.id,
@@ -198,7 +201,7 @@ class Dispatching implements Dispatcher {
 
   async #count(
     record: ApprovalRequest,
-    reached: { identity: Identity; channel: string; state: Delivered["state"] },
+    reached: { identity: Identity; channel: string; state: Delivered["state"]; how: "note" | "noteSoon" },
   ): Promise<void> {
     const state = this.#underway.get(record.id);
     const person = await personOf(this.#parts, reached.identity);
@@ -209,7 +212,7 @@ class Dispatching implements Dispatcher {
         state.reached.set(person.principal, await standingOf(this.#parts, clausesOf(record), person));
     }
     const event = reached.state === "seen" ? "request.seen" : "request.delivered";
-    await this.#desk.note(record.id, event, { channel: reached.channel, to: person.principal, state: reached.state });
+    await this.#desk[reached.how](record.id, event, { channel: reached.channel, to: person.principal, state: reached.state });
   }
 
   #remindLater({ record }: Stored, state: Underway): void {
@@ -236,7 +239,8 @@ class Dispatching implements Dispatcher {
 
   async seen(id: string, identity: Identity): Promise<void> {
     const stored = await look(this.#parts, id);
-    if (stored?.record.status === "pending") await this.#count(stored.record, { identity, channel: identity.via, state: "seen" });
+    if (stored?.record.status !== "pending") return;
+    await this.#count(stored.record, { identity, channel: identity.via, state: "seen", how: "note" });
   }
 
   async pass(id: string): Promise<void> {

@@ -27,6 +27,7 @@ import { journalWriter, recorded } from "./journal-writer.ts";
 import { killScopes, killSwitch } from "./kill.ts";
 import type { LocalDesk, LocalDeskOptions } from "./local-desk-port.ts";
 import { look, lookThrough } from "./look.ts";
+import { notes } from "./notes.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
 import { standingFrom } from "./standing.ts";
 import { faultOf, submit } from "./submit.ts";
@@ -80,9 +81,11 @@ class Local implements LocalDesk {
       dispatcher: dispatcher(() => this.#parts, {
         cancel: async (id, reason) => void (await this.#cancel(id, reason, null)),
         note: (id, event, facts) => this.#note(id, event, facts),
+        noteSoon: (id, event, facts) => this.#parts.notes.add(id, { event, actor: null, data: facts }),
       }),
       exemptions: new Map(),
       kills: killSwitch({ store, clock: runtime.clock, log: runtime.log }),
+      notes: notes(async (id) => void (await change(this.#parts, id, async () => ({ event: undefined })))),
       open: new Map(),
       reachable: best([
         ...channels.map((channel) => channel.capabilities.assurance),

@@ -18,6 +18,7 @@ import type { Dispatcher } from "./dispatch.ts";
 import type { EventStream } from "./events.ts";
 import type { Journal } from "./journal-writer.ts";
 import type { KillSwitch } from "./kill.ts";
+import type { Notes } from "./notes.ts";
 import type { Waiting } from "./waiting.ts";
 
 export interface OpenCall {
@@ -54,6 +55,7 @@ export interface DeskParts {
   /** Exemptions of this process, by id. */
   readonly exemptions: Map<string, Exemption>;
   readonly kills: KillSwitch;
+  readonly notes: Notes;
   /** What only this process knows of a request it submitted: secrets' salts, how to check an edit. Gone with it. */
   readonly open: Map<string, OpenCall>;
   /** The most that any configured channel or listing can prove. */
