@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { type Approvals, type Identity, type LocalDesk, localDesk, snapshotOf } from "../core/approving.ts";
 import {
@@ -43,10 +44,29 @@ interface Seams {
 }
 
 /**
+ * A key made beside a database that knows another is no key: what people approved under the old one would be refused as
+ * forged, and blamed on policy.
+ */
+async function mustHaveItsKey({ store, key }: Place): Promise<void> {
+  if (!existsSync(store) || existsSync(key)) return;
+  // A file that is no store, or another's, has a fault of its own to tell first.
+  const opened = sqliteStore({ path: store });
+  try {
+    await opened.row("kill", "all");
+  } finally {
+    await opened.close();
+  }
+  throw new CommandFault(
+    `${store} is here and its key ${key} is not, and no new one is made beside it: put the key back, or name with --data the folder that has both. Without its key what waits there cannot be taken up; to start anew, move the database away`,
+  );
+}
+
+/**
  * What a desk on this data folder stands on. The store is looked at once, so that a file that cannot be used is said now
  * and not at the first call.
  */
 async function seamsOf(place: Place, log: Log, surroundings?: (plain: Surroundings) => Surroundings): Promise<Seams> {
+  await mustHaveItsKey(place);
   const plain = nodeRuntime({ keys: fileKeys(place.key), log });
   const runtime = surroundings === undefined ? plain : { ...plain, surroundings: surroundings(plain.surroundings) };
   const store = sqliteStore({ path: place.store, clock: runtime.clock });

@@ -216,10 +216,10 @@ describe("watch", { timeout: 60_000 }, () => {
     await terminal.shows("You approved it.");
     await until(
       () => terminal.text,
-      () =>
-        (terminal.text.match(/Run it\? Type y/gu) ?? []).length > 0 &&
-        terminal.text.includes("b.txt") &&
-        !terminal.text.includes("more waiting"),
+      () => {
+        const now = terminal.text.split("You approved it.").at(-1) ?? "";
+        return now.includes("Run it? Type y") && now.includes("b.txt") && !now.includes("more waiting");
+      },
     );
     await terminal.shows(
       /b\.txt.*Run it\? Type y or yes and press Enter\. Any other line refuses, with the line as your reason\. >/u,

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callbackChannel } from "../../src/channels/callback/index.ts";
@@ -172,5 +172,18 @@ describe("a call whose end nobody saw", { timeout: 60_000 }, () => {
     });
     expect((await bench.run(["reconcile", id, "--ran"])).status).toBe(1);
     expect((await bench.run(["reconcile", id])).status).toBe(2);
+  });
+});
+
+describe("a database whose key is gone", () => {
+  it("gets no new key: every command says what is missing, and doctor calls it wrong", async () => {
+    await onRecord(0);
+    const key = bench.path("data/installation.key");
+    rmSync(key);
+    await expectFailure("put the key back");
+    const { status, out } = await bench.run(["doctor"]);
+    expect(status).toBe(1);
+    expect(out).toContain("is missing beside a database that knows one");
+    expect(existsSync(key)).toBe(false);
   });
 });

@@ -50,9 +50,15 @@ export function folder({ folder: path, option }: Place): Finding {
   return well(what, `${path}, yours alone (mode ${modeOf(stats)})${option === "" ? ", the one of your account" : ""}`);
 }
 
-export function key({ key: path }: Place): Finding {
+export function key({ key: path, store }: Place): Finding {
   const what = "installation key";
   const stats = statOf(path);
+  if (stats === undefined && statOf(store) !== undefined)
+    return wrong(
+      what,
+      `${path} is missing beside a database that knows one`,
+      "put it back; without it nothing that waits here can be taken up",
+    );
   if (stats === undefined) return know(what, "none yet; the first holdpoint mcp or exec makes it");
   try {
     fileKeys(path);
