@@ -75,24 +75,20 @@ export type Asked = { readonly decided: Decided } | { readonly ended: string } |
 const coded = (presented: Presented): Presented =>
   presented.card.impact === "default" ? { ...presented, card: { ...presented.card, impact: "destructive" } } : presented;
 
-/** A whole line that is only the code says the same as "yes" with it. */
-function meant(said: Said, presented: Presented): { verdict: "approve" | "reject"; bare: boolean; reason?: string } {
-  if (said.answer === "approve") return { verdict: "approve", bare: false };
-  if (said.reason?.toUpperCase() === presented.card.code) return { verdict: "approve", bare: true };
-  return { verdict: "reject", bare: false, ...(said.reason === undefined ? {} : { reason: said.reason }) };
-}
+/** Half an answer: whoever types the code alone may mean either, and the screen asks for more. */
+const isCodeAlone = (said: Said, { card }: Presented): boolean =>
+  said.answer !== "approve" && said.reason?.toUpperCase() === card.code;
 
 /** Shows the card at the controlling terminal and asks for its code; any other line refuses, as the question says. */
 export async function askAtTerminal(asking: Asking): Promise<Asked> {
   const { device, runtime, presented } = asking;
   const stop = new AbortController();
   let asked: Asked;
-  let wholeSeen = false;
   const decide = async (said: Said): Promise<Settled> => {
-    const { verdict, bare, reason } = meant(said, presented);
-    if (bare && !wholeSeen) return { over: false, notice: "Nothing was decided: not all of it was shown yet." };
+    if (isCodeAlone(said, presented)) return { over: false, notice: "Nothing was decided: to run it, type yes and the code." };
+    const reason = said.answer === "approve" ? undefined : said.reason;
     try {
-      const decided = await asking.decide({ verdict, ...(reason === undefined ? {} : { reason }) });
+      const decided = await asking.decide({ verdict: said.answer, ...(reason === undefined ? {} : { reason }) });
       asked = { decided };
       return { over: true, lines: [visible(decidedWords(decided))] };
     } catch (thrown) {
@@ -118,7 +114,6 @@ export async function askAtTerminal(asking: Asking): Promise<Asked> {
         waiting: () => 0,
         decide,
         seen: () => {
-          wholeSeen = true;
           asking.seen().catch(() => runtime.log.warn("could not record that the card was seen"));
         },
         ended: () => resolve(),

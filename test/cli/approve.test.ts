@@ -37,7 +37,7 @@ describe("approve at a terminal", { timeout: 60_000 }, () => {
     expect(bench.read("a.txt")).toBe("grün 😀\r\n\u0000");
   });
 
-  it("takes the code alone, and neither a bare yes nor another code", async () => {
+  it("takes yes with the code, and neither a bare yes, nor the code alone, nor another code", async () => {
     const { answer, card } = await held("a.txt");
     const terminal = bench.terminal([...HOLDPOINT, "approve", card.id]);
     await terminal.shows("To run it");
@@ -47,6 +47,9 @@ describe("approve at a terminal", { timeout: 60_000 }, () => {
     await terminal.shows("the code of another question");
     expect((await bench.json<Card>("show", card.id)).status).toBe("pending");
     terminal.type(`${card.code.toLowerCase()}\r`);
+    await terminal.shows("to run it, type yes and the code");
+    expect((await bench.json<Card>("show", card.id)).status).toBe("pending");
+    terminal.type(`yes ${card.code.toLowerCase()}\r`);
     expect(await terminal.ended()).toBe(0);
     await answer;
     expect(bench.read("a.txt")).toBeDefined();
@@ -107,7 +110,7 @@ describe("a card that is longer than the screen", { timeout: 60_000 }, () => {
     const terminal = bench.terminal([...HOLDPOINT, "approve", card.id]);
     await terminal.shows("Part 1 of");
     terminal.type(`${card.code}\r`);
-    await terminal.shows("not all of it was shown");
+    await terminal.shows("to run it, type yes and the code");
     expect((await bench.json<Card>("show", card.id)).status).toBe("pending");
     terminal.type("no\r");
     expect(await terminal.ended()).toBe(0);

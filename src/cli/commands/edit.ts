@@ -1,5 +1,5 @@
 import type { Decided } from "../../core/approving.ts";
-import { type Card, cardText, localeOf, maskSecrets, type Presented } from "../../core/index.ts";
+import { type Card, cardText, differences, flagsOf, listing, localeOf, maskSecrets, type Presented } from "../../core/index.ts";
 import { askAtTerminal, forTerminal, refuseBelowAgents, terminalLimit, terminalOf } from "../ask.ts";
 import { type Answering, ending, refuseEnded, report, requestByDigest } from "../deciding.ts";
 import { type Edited, editInEditor, type EditorAnswer, readEdited, readEditedFile, withoutMasks } from "../edited.ts";
@@ -40,7 +40,17 @@ function sendEdit(
 /** The card as it would be with the edit: what is approved by its code is what was written. */
 function editedCard(presented: Presented, edited: Exclude<Edited, null | false>): Presented {
   const { shown: args, masked } = maskSecrets(edited);
-  const card = { ...presented.card, arguments: args, editable: [], masked };
+  const before = presented.card;
+  const changed = differences(before.arguments, args).map((pointer) => (pointer === "" ? "the whole" : pointer));
+  const card: Card = {
+    ...before,
+    arguments: args,
+    editable: [],
+    masked,
+    message: listing(before.tool.name, args),
+    flags: flagsOf(edited),
+    notes: [...before.notes, changed.length === 0 ? "you changed nothing" : `you changed ${changed.join(", ")}`],
+  };
   const locale = localeOf(process.env.LC_ALL ?? process.env.LANG);
   const shown = cardText(card, { locale, limit: terminalLimit, heading: "You changed the call. Run it like this?" });
   return { card, text: shown.text, complete: shown.complete && presented.complete, view: presented.view };
@@ -82,6 +92,12 @@ async function editByDigest(id: string, options: Options, answering: Answering):
   if (ready === undefined) throw usage("holdpoint edit --json needs --arguments or --file");
   const presented = await requestByDigest(id, options.digest, answering);
   const edited = withoutMasks(ready, presented.card, await realArguments(presented.card, answering));
+  if (edited !== null && edited !== false && flagsOf(edited).length > flagsOf(presented.card.arguments).length)
+    answering.out.note(
+      flagsOf(edited)
+        .map(({ pointer, note }) => `${pointer}: ${note}`)
+        .join("; "),
+    );
   return report(answering.out, presented.card, await sendEdit(presented, { edited }, answering));
 }
 
