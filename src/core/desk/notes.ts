@@ -49,7 +49,7 @@ class Waiting implements Notes {
   }
 
   async #soon(id: string): Promise<void> {
-    for (let step = 0; step < PATIENCE; step++) await undefined;
+    for (let step = 0; step < PATIENCE; step++) await Promise.resolve();
     if (!this.#notes.has(id)) return;
     try {
       await this.#write(id);
