@@ -180,3 +180,12 @@ describe("maskSecrets", () => {
     ]);
   });
 });
+
+describe("a scan that fails", () => {
+  it("A114 hides every text of the arguments whole, for nothing is known of it", () => {
+    const broken = (): never => {
+      throw new Error("scan");
+    };
+    expect(maskSecrets({ a: "plain", n: 1 }, broken)).toEqual({ shown: { a: m(5), n: 1 }, masked: ["/a"] });
+  });
+});

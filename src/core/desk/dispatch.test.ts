@@ -35,6 +35,12 @@ describe("delivering", () => {
     ]);
   });
 
+  it("P-06 through a channel that any process serves is journaled by itself before the next delivery", async () => {
+    const on = bench({ channels: [recordingChannel({ people: ["ada"], capabilities: { reach: "shared" } })] });
+    const id = await held(on, submissionOf(on));
+    expect(await eventsOf(on.store, id)).toEqual(["request.created", "request.seen"]);
+  });
+
   it("P-06 tries again, and refuses in time what reached too few, with a code of its own", async () => {
     let tries = 0;
     const channel = recordingChannel({

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { callbackChannel } from "../../channels/callback/index.ts";
 import { memoryStore } from "../../stores/memory/index.ts";
 import { manualClock } from "../../testing/index.ts";
-import { bench, eventsOf, held, standing, submissionOf } from "./desk.test-kit.ts";
+import { bench, eventsOf, held, holdFor, standing, submissionOf } from "./desk.test-kit.ts";
 import { faultyStore, noFaults } from "./faulty-store.test-kit.ts";
 
 /** A desk with one function as the person, and what it commits. */
@@ -59,4 +59,14 @@ test("a lost race is tried again with it, and it stands in the journal once", as
   expect((await standing(on, id)).status).toBe("approved");
   await on.clock.settle();
   expect(await eventsOf(on.store, id)).toEqual(["request.created", "request.seen", "request.voted", "request.approved"]);
+});
+
+test("two people shown at once stand in the journal together", async () => {
+  const clock = manualClock();
+  const store = faultyStore(memoryStore({ clock }), noFaults());
+  const on = bench({ clock, store, people: ["ada", "bob"] });
+  const hold = holdFor({ approvers: ["ada", "bob"], quorum: 2, self: "allow" });
+  const id = await held(on, submissionOf(on, { holds: [hold] }));
+  await on.clock.settle();
+  expect(await eventsOf(on.store, id)).toEqual(["request.created", "request.seen", "request.seen"]);
 });

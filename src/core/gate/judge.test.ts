@@ -232,6 +232,24 @@ describe("an edit", () => {
     await on.answer("approve");
     expect(await call).toMatchObject({ status: "ran" });
   });
+
+  it("P-15 on which an opinion fails, or which it rewrites into a broken call, is answered, and leaves the request", async () => {
+    let said: unknown = null;
+    const on = gateBench({ policy: { opinions: [() => said as never] } });
+    on.gate.tools([recorder({ input: { type: "object", properties: { amount: { type: "number" } } } })]);
+    const call = on.run.try("pay", PAY);
+    await on.shown();
+    said = 7;
+    expect(await edit(on, { to: "bob", amount: 3 })).toMatchObject({ counted: false, code: "denied" });
+    said = { verdict: "none", arguments: { to: "bob", amount: "three" } };
+    expect(await edit(on, { to: "bob", amount: 3 })).toMatchObject({
+      code: "invalid_arguments",
+      note: expect.stringMatching(/^\/amount: /),
+    });
+    said = null;
+    await on.answer("approve");
+    expect(await call).toMatchObject({ status: "ran" });
+  });
 });
 
 describe("a child run", () => {
