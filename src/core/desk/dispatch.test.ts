@@ -35,6 +35,25 @@ describe("delivering", () => {
     ]);
   });
 
+  it("P-06 asks about an edit's successor though the request it took the place of can no longer be read", async () => {
+    const faults = noFaults();
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const gone = new Set<string>();
+    const store = { ...faultyStore(inner, faults), read: async (id: string) => (gone.has(id) ? undefined : inner.read(id)) };
+    const on = bench({ clock, store, people: ["bob", "cem"] });
+    const hold = holdFor({ approvers: ["bob", "cem"], quorum: 2, edit: true });
+    const id = await held(on, submissionOf(on, { holds: [hold], editable: ["/amount"] }));
+    faults.change = (change) => {
+      if (change.records.length === 2) gone.add(id);
+      return change;
+    };
+    const { view, digest } = await viewOf(on, id, BOB);
+    const done = await on.desk.approvals.edit(id, { arguments: { to: "bob", amount: 5 }, digest, view }, BOB);
+    await on.clock.settle();
+    expect(on.channel.deliveries.map(({ card }) => card.id)).toContain(done.id);
+  });
+
   it("P-06 through a channel that any process serves is journaled by itself before the next delivery", async () => {
     const on = bench({ channels: [recordingChannel({ people: ["ada"], capabilities: { reach: "shared" } })] });
     const id = await held(on, submissionOf(on));

@@ -4,6 +4,7 @@ import { memoryStore } from "../../stores/memory/index.ts";
 import { manualClock } from "../../testing/index.ts";
 import { bench, eventsOf, held, holdFor, standing, submissionOf } from "./desk.test-kit.ts";
 import { faultyStore, noFaults } from "./faulty-store.test-kit.ts";
+import { notes } from "./notes.ts";
 
 /** A desk with one function as the person, and what it commits. */
 function asking(answer: Parameters<typeof callbackChannel>[0]) {
@@ -69,4 +70,27 @@ test("two people shown at once stand in the journal together", async () => {
   const id = await held(on, submissionOf(on, { holds: [hold] }));
   await on.clock.settle();
   expect(await eventsOf(on.store, id)).toEqual(["request.created", "request.seen", "request.seen"]);
+});
+
+test("what is noted while another note waits goes with it, and both are told", async () => {
+  const written: string[] = [];
+  const kept = notes(async (id) => void written.push(id));
+  const draft = { event: "request.seen", actor: null, data: {} } as const;
+  await Promise.all([kept.add("r1", draft), kept.add("r1", draft)]);
+  expect(written).toEqual(["r1"]);
+});
+
+test("what another commit took along is told, and the rest still waits", async () => {
+  const written: string[] = [];
+  const kept = notes(async (id) => void written.push(id));
+  const [first, second] = [1, 2].map((n) => ({ event: "request.seen", actor: null, data: { n: String(n) } }) as const);
+  if (first === undefined || second === undefined) throw new Error("two notes");
+  const one = kept.add("r1", first);
+  const two = kept.add("r1", second);
+  kept.written("r1", [first]);
+  await one;
+  expect(written).toEqual([]);
+  await two;
+  expect(written).toEqual(["r1"]);
+  kept.written("r2", [first]);
 });
