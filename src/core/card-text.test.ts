@@ -103,6 +103,22 @@ describe("cardText", () => {
     expect(cardText(card()).complete).toBe(true);
   });
 
+  it("asks only while there is something to answer", () => {
+    const heading = (status: Card["status"]) => cardText(card({ status })).text.split("\n")[0];
+    expect(heading("approved")).toBe("Approved; it has not run yet");
+    expect(heading("claimed")).toBe("It runs now");
+    for (const status of ["succeeded", "failed", "indeterminate", "rejected", "expired", "cancelled"] as const)
+      expect(heading(status)).toBe("This request is over");
+  });
+
+  it("names commands with the options they need", () => {
+    const long = card({ arguments: { text: "x".repeat(5000) } });
+    expect(cardText(long, { limit: 3000 }).text).toContain("holdpoint show 0190a1b2-0000-7000-8000-000000000001");
+    expect(cardText(long, { limit: 3000, commandOptions: " --data /srv/desk" }).text).toContain(
+      "holdpoint show --data /srv/desk 0190a1b2-0000-7000-8000-000000000001",
+    );
+  });
+
   it("says nothing of what is not there", () => {
     const bare = cardText(
       card({

@@ -16,7 +16,13 @@ export interface CardTextOptions {
   readonly heading?: string;
   /** Default `en`. */
   readonly locale?: Locale;
+  /** Options that go with each command the text names, such as `--data /srv/desk`. Default: none. */
+  readonly commandOptions?: string;
 }
+
+/** A request as a command names it, with the options that command needs to find it. */
+export const inCommand = (id: string, commandOptions = ""): string =>
+  [commandOptions.trim(), visible(id)].filter((word) => word !== "").join(" ");
 
 export interface CardText {
   readonly text: string;
@@ -45,6 +51,7 @@ interface Pen {
   readonly paint: (text: string, colour: Colour | undefined) => string;
   /** Columns of the labels. */
   readonly width: number;
+  readonly commandOptions: string | undefined;
 }
 
 const LABELS: readonly PhraseKey[] = [
@@ -73,10 +80,11 @@ function widthOf(locale: Locale): number {
   return width;
 }
 
-const penOf = ({ colour = false, locale = "en" }: CardTextOptions): Pen => ({
+const penOf = ({ colour = false, locale = "en", commandOptions }: CardTextOptions): Pen => ({
   say: (key, values) => phrase(locale, key, values),
   paint: (text, name) => (colour && name !== undefined ? `${COLOURS[name]}${text}${COLOURS.end}` : text),
   width: widthOf(locale),
+  commandOptions,
 });
 
 const fact = (pen: Pen, label: PhraseKey, text: string): string => `${pen.say(label).padEnd(pen.width)}${text}`;
@@ -196,7 +204,7 @@ function noteLines(card: Card, pen: Pen): readonly string[] {
   return listed(pen, "label.notes", rest === 0 ? shown : [...shown, pen.say("more.notes", { count: rest })]);
 }
 
-const where = (card: Card, pen: Pen): string => pen.say("more.where", { id: visible(card.id) });
+const where = (card: Card, pen: Pen): string => pen.say("more.where", { id: inCommand(card.id, pen.commandOptions) });
 
 /** The agent's own words come last, in a box of their own: they can claim anything (A01, A02). */
 function statement(card: Card, pen: Pen): readonly string[] {
@@ -234,6 +242,13 @@ function cutBlock(lines: readonly string[], room: number, missing: (count: numbe
   return [...gutters(head), `${CUT}${missing(body.length - head.length - tail.length)}`, ...gutters(tail)];
 }
 
+/** A question only while there is one: whoever looks at what is over must not take it for something to answer. */
+function headingOf({ kind, status }: Card): PhraseKey {
+  if (status === "pending") return `heading.${kind}`;
+  if (status === "approved") return "heading.approved";
+  return status === "claimed" ? "heading.running" : "heading.over";
+}
+
 /** Room that the line about what is missing takes at most, in any language, with the id in it. */
 const CUT_LINE = 160;
 
@@ -247,7 +262,7 @@ export function cardText(card: Card, options: CardTextOptions = {}): CardText {
   const args = shownJson(card.arguments).map((line) => GUTTER + line);
   const build = (block: readonly string[]): string =>
     [
-      pen.paint(options.heading ?? pen.say(`heading.${card.kind}`), "bold"),
+      pen.paint(options.heading ?? pen.say(headingOf(card)), "bold"),
       ...facts(card, pen),
       pen.say("label.arguments"),
       ...block,

@@ -1,7 +1,7 @@
 /** The core's door. The deciding side has a door of its own, `approving.ts`, which gateway and adapters may not open. */
 export type { Ask, Card, Flag, Presented } from "./card.ts";
 export { CODE, cardCode, listing, renderMessage, formSchema } from "./briefing.ts";
-export { cardText, type CardText, type CardTextOptions, GUTTER, unrenderArguments } from "./card-text.ts";
+export { cardText, type CardText, type CardTextOptions, GUTTER, inCommand, unrenderArguments } from "./card-text.ts";
 export type { HoldpointEvent, Listener } from "./desk/events.ts";
 export { thaw } from "./desk/events.ts";
 export {

@@ -56,6 +56,8 @@ describe("an edit", () => {
       supersededBy: done.id,
       decisions: [{ by: "cem" }],
     });
+    const presented = await on.desk.approvals.card(id, BOB);
+    expect(presented).toMatchObject({ card: { ending: expect.stringContaining(`; request ${done.id} took its place`) } });
     const next = await on.store.read(String(done.id));
     expect(next?.record).toMatchObject({
       status: "pending",

@@ -56,7 +56,8 @@ function endingOf(record: ApprovalRequest): string | null {
   const by = resolution?.by == null ? "" : `, by ${resolution.by}`;
   const later =
     finding === undefined ? "" : finding.ran ? "; it was found out that it ran" : "; it was found out that it did not run";
-  return `${ENDINGS[record.status]}${reason}${by}${later}`;
+  const next = record.supersededBy === undefined ? "" : `; request ${record.supersededBy} took its place`;
+  return `${ENDINGS[record.status]}${reason}${by}${later}${next}`;
 }
 
 const flagged = (payload: Payload, masked: readonly string[]): readonly Flag[] => [
