@@ -36,6 +36,24 @@ export function tolerateClosedPipes(): void {
 /** Text from outside on one line of ours. */
 export const oneLine = (text: string): string => visible(text);
 
+/** Columns of a text that nobody's terminal told us the width of. */
+const PLAIN_COLUMNS = 80;
+
+/** Breaks a line between words, so that a terminal does not break it inside one; a word that is too long stays whole. */
+export function wrapped(line: string, indent = ""): string {
+  const { isTTY, columns } = process.stdout;
+  const width = isTTY === true && columns > 0 ? columns : PLAIN_COLUMNS;
+  const rows: string[] = [];
+  let row: string | undefined;
+  for (const word of line.split(" ")) {
+    if (row !== undefined && indent.length + row.length + 1 + word.length > width) {
+      rows.push(indent + row);
+      row = word;
+    } else row = row === undefined ? word : `${row} ${word}`;
+  }
+  return [...rows, indent + (row ?? "")].join("\n");
+}
+
 /** Columns that line up; the last one is as long as it is. */
 export function table(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { wrapped } from "./output.ts";
 
 /** Options that every command has. */
 export interface Common {
@@ -34,7 +35,14 @@ export function verb(program: Command, { name, says, group, example, more, json 
     .option("--json", json ?? "the result as JSON on standard output")
     .addHelpText(
       "after",
-      `${more === undefined ? "" : `\n${more}\n`}\nExample:\n${example.map((line) => `  $ ${line}`).join("\n")}`,
+      `${
+        more === undefined
+          ? ""
+          : `\n${more
+              .split("\n")
+              .map((line) => wrapped(line))
+              .join("\n")}\n`
+      }\nExample:\n${example.map((line) => `  $ ${line}`).join("\n")}`,
     );
 }
 

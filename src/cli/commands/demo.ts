@@ -2,8 +2,8 @@ import { agentHostAbove } from "../agent-host.ts";
 import { hasTerminal } from "../ask.ts";
 import { type Checked, type Played, playByScript, playWithPerson, type Telling } from "../demo/play.ts";
 import { filesystemServer } from "../demo/sandbox.ts";
-import { CommandFault, EXIT } from "../exit-codes.ts";
-import { oneLine, output, type Output, table } from "../output.ts";
+import { CommandFault, EXIT, usage } from "../exit-codes.ts";
+import { oneLine, output, type Output, table, wrapped } from "../output.ts";
 import { quoted } from "../place.ts";
 import { type Common, GROUPS, type Verb, verb } from "../verb.ts";
 
@@ -15,7 +15,7 @@ const indented = (text: string): string =>
   text
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => `    ${oneLine(line)}`)
+    .map((line) => wrapped(oneLine(line), "    "))
     .join("\n");
 
 function playedText({ result, changes }: Played): string {
@@ -30,20 +30,21 @@ const TELLING: Telling = {
     say(
       [
         `A scripted agent works in ${files}.`,
-        "Between it and its file server stands holdpoint mcp, as it would stand in your own client's configuration.",
-        "What waits is asked here, at your terminal. From another one you could answer too:",
+        wrapped("Between it and its file server stands holdpoint mcp, as it would stand in your own client's configuration."),
+        wrapped("What waits is asked here, at your terminal. From another one you could answer too:"),
         `  holdpoint pending --data ${quoted(data)}`,
         "",
       ].join("\n"),
     ),
-  step: ({ says, hint }, number, of) => say(`${number} of ${of}. ${says}${hint === undefined ? "" : `\n  ${hint}`}`),
+  step: ({ says, hint }, number, of) =>
+    say(wrapped(`${number} of ${of}. ${says}`) + (hint === undefined ? "" : `\n${wrapped(hint, "  ")}`)),
   played: (played) => say(playedText(played)),
   ends: ({ folder, data }) =>
     say(
       [
         "That was all. Every question and answer is on record:",
         `  holdpoint show <id> --data ${quoted(data)}`,
-        `What is left of this demonstration is in ${folder}; remove it when you have seen enough.`,
+        wrapped(`What is left of this demonstration is in ${folder}; remove it when you have seen enough.`),
       ].join("\n"),
     ),
 };
@@ -85,6 +86,7 @@ export const demo: Verb = (program, does) => {
         const out = output(options);
         if (filesystemServer().fetched) out.note("fetching the file server with npx; this takes a moment the first time");
         if (options.auto === true) return reportChecked(out, await playByScript());
+        if (out.json) throw usage("--json goes with --auto: without it the demonstration speaks to a person");
         if (!hasTerminal() || agentHostAbove() !== undefined) {
           throw new CommandFault(
             "the demonstration asks you at your terminal, and there is none here. Run it in a terminal, or let a scripted person answer: holdpoint demo --auto",
