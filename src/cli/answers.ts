@@ -56,6 +56,12 @@ const REFUSED: ReadonlySet<string> = new Set([
   "stale_view",
 ]);
 
-/** 0 where the answer counted; 3 where the one who answers is refused; else 1. */
-export const exitOf = (decided: Decided): number =>
-  decided.counted ? EXIT.done : REFUSED.has(decided.code ?? "") ? EXIT.refused : EXIT.failed;
+/** 0 where the answer counted; 3 where the one who answers is refused; 4 where time was over; else 1. */
+export function exitOf({ counted, code, status }: Decided): number {
+  if (counted) return EXIT.done;
+  if (REFUSED.has(code ?? "")) return EXIT.refused;
+  return exitOfEnded(status);
+}
+
+/** What an answer that finds no question any more exits with. */
+export const exitOfEnded = (status: Status | null): number => (status === "expired" ? EXIT.expired : EXIT.failed);

@@ -8,6 +8,7 @@ import type { Render } from "../core/approving.ts";
 import { decidedWords } from "./answers.ts";
 import { agentHostAbove } from "./agent-host.ts";
 import { CommandFault, EXIT } from "./exit-codes.ts";
+import type { Place } from "./place.ts";
 
 /** Silence between card and question in which no key counts (A60). */
 const GUARD_MS = 400;
@@ -16,7 +17,10 @@ const locale = (): Locale => localeOf(process.env.LC_ALL ?? process.env.LC_MESSA
 const colour = (): boolean => (process.env.NO_COLOR ?? "") === "";
 
 /** A card as the terminal shows it: its text decides whether all of it was shown. */
-export const forTerminal: Render = (card) => renderCard(card, locale());
+export const forTerminal =
+  ({ option }: Place): Render =>
+  (card) =>
+    renderCard(card, { locale: locale(), commandOptions: option });
 
 /** A card on standard output. On a terminal its rows are broken by us, so that no value can draw a line of ours. */
 export function onOutput({ card, text, complete }: Pick<Presented, "card" | "text" | "complete">): string {
@@ -45,12 +49,14 @@ export function refuseBelowAgents(command: string): void {
 /** Somebody may be at a terminal that controls this process. */
 export const hasTerminal = (): boolean => ownDevice().present();
 
+const WITHOUT_TERMINAL = ', or give --json with the --digest that "holdpoint show --json" printed';
+
 /** The controlling terminal, never a standard input that may be a pipe. @throws CommandFault where nobody is at one */
-export function terminalOf(command: string): Device {
+export function terminalOf(command: string, without: string = WITHOUT_TERMINAL): Device {
   const device = ownDevice();
   if (device.present()) return device;
   throw new CommandFault(
-    `${command} asks at the terminal that controls it, and there is none here. Run it in a terminal, or give --json with the --digest that "holdpoint show --json" printed`,
+    `${command} asks at the terminal that controls it, and there is none here. Run it in a terminal${without}`,
     EXIT.noApprover,
   );
 }
@@ -60,6 +66,7 @@ type Said = Exclude<TerminalLine, { answer: "unclear" }>;
 export interface Asking {
   readonly device: Device;
   readonly runtime: Runtime;
+  readonly place: Place;
   readonly presented: Presented;
   decide(said: { readonly verdict: "approve" | "reject"; readonly reason?: string }): Promise<Decided>;
   /** All of it was shown. */
@@ -110,6 +117,7 @@ export async function askAtTerminal(asking: Asking): Promise<Asked> {
         clock: runtime.clock,
         locale: locale(),
         colour: colour(),
+        commandOptions: asking.place.option,
         guard: GUARD_MS,
         waiting: () => 0,
         decide,

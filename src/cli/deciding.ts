@@ -1,6 +1,6 @@
 import type { Decided } from "../core/approving.ts";
 import type { Card, Presented } from "../core/index.ts";
-import { decidedWords, exitOf, statusWords } from "./answers.ts";
+import { decidedWords, exitOf, exitOfEnded, statusWords } from "./answers.ts";
 import { askAtTerminal, forTerminal, refuseBelowAgents, terminalOf } from "./ask.ts";
 import { CommandFault, EXIT, usage } from "./exit-codes.ts";
 import type { DeskHost } from "./host.ts";
@@ -10,12 +10,21 @@ import { isDigest, requestNamed, uncounted } from "./requests.ts";
 /** What a decided request is called in a result. */
 const named = (card: Card): string => `${card.id} ${oneLine(card.tool.name)}`;
 
+/** An approval runs nothing by itself: who takes it up, and until when. Empty where that is done, or not to come. */
+async function whenItRuns({ store }: DeskHost, decided: Decided, id: string): Promise<string> {
+  if (!decided.counted || decided.status !== "approved") return "";
+  const record = (await store.read(id))?.record;
+  if (record?.status !== "approved" || record.runBy === undefined) return "";
+  return `\nit runs when the agent takes it up, and expires unless that is before ${record.runBy.slice(0, 19).replace("T", " ")} UTC`;
+}
+
 /** Prints what became of an answer. @returns the exit code */
-export function report(out: Output, card: Card, decided: Decided): number {
+export async function report({ host, out }: Pick<Answering, "host" | "out">, card: Card, decided: Decided): Promise<number> {
   const successor = decided.id !== undefined && decided.id !== card.id ? `\nthe call goes on as request ${decided.id}` : "";
-  if (decided.counted) out.result(decided, `${named(card)}: ${decidedWords(decided)}${successor}`);
+  const then = await whenItRuns(host, decided, decided.id ?? card.id);
+  if (decided.counted) out.result(decided, `${named(card)}: ${decidedWords(decided)}${successor}${then}`);
   else {
-    if (out.json) out.result(decided, "");
+    if (out.json) out.result({ ...decided, error: { code: decided.code ?? "not_found", message: decidedWords(decided) } }, "");
     out.note(`${named(card)}: ${decidedWords(decided)}`);
   }
   return exitOf(decided);
@@ -26,7 +35,7 @@ export function refuseEnded({ card }: Presented): void {
   if (card.status === "pending") return;
   throw new CommandFault(
     `${named(card)} cannot be answered any more [late]; ${card.ending ?? statusWords(card.status)}`,
-    EXIT.failed,
+    exitOfEnded(card.status),
     { result: uncounted("late", card.status) },
   );
 }
@@ -77,21 +86,31 @@ export async function answerAtTerminal(id: string, { host, out, command }: Answe
   refuseBelowAgents(command);
   const device = terminalOf(command);
   const { approvals, as, runtime } = host;
-  const presented = await requestNamed(id, { approvals, as, render: forTerminal });
+  const presented = await requestNamed(id, { approvals, as, place: host.place, render: forTerminal(host.place) });
   refuseEnded(presented);
   const { card, view } = presented;
+  let refused = false;
   const asked = await askAtTerminal({
     device,
     runtime,
+    place: host.place,
     presented,
-    decide: ({ verdict, reason }) =>
-      approvals.decide(card.id, { verdict, digest: card.digest, view, ...(reason === undefined ? {} : { reason }) }, as),
+    decide: ({ verdict, reason }) => {
+      refused = verdict === "reject";
+      return approvals.decide(card.id, { verdict, digest: card.digest, view, ...(reason === undefined ? {} : { reason }) }, as);
+    },
     seen: () => approvals.seen(card.id, view, as),
     over: (signal) => ending(host, card.id, signal),
   });
   if (asked === undefined) throw new CommandFault(`${named(card)}: nothing was decided; it still waits`);
-  if ("ended" in asked) throw new CommandFault(`${named(card)}: ${asked.ended} Nothing was decided here [late]`);
-  return report(out, card, asked.decided);
+  if ("ended" in asked) {
+    const now = await approvals.card(card.id, as);
+    const status = now === undefined || "ambiguous" in now ? null : now.card.status;
+    throw new CommandFault(`${named(card)}: ${asked.ended} Nothing was decided here [late]`, exitOfEnded(status));
+  }
+  const exit = await report({ host, out }, card, asked.decided);
+  // Whoever waits for a yes must be able to tell a no from it.
+  return exit === EXIT.done && refused ? EXIT.refused : exit;
 }
 
 /** The request as a program answers it: only with the digest that it was shown. @throws CommandFault */
@@ -103,7 +122,7 @@ export async function requestByDigest(id: string, digest: string | undefined, { 
   refuseEnded(presented);
   if (isDigest(digest, presented.card.digest)) return presented;
   throw new CommandFault(
-    `${named(presented.card)}: the digest is not that of what is pending now [stale_view]; nothing was decided. Look again with holdpoint show`,
+    `${named(presented.card)}: the digest is not that of what is pending now [stale_view]; nothing was decided. Look again: holdpoint show${host.place.option} ${presented.card.id}`,
     EXIT.refused,
     { result: uncounted("stale_view", presented.card.status) },
   );

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { at, type Card, JsonFault, type JsonObject, type JsonValue, readJson, replaceAt } from "../core/index.ts";
 import { CommandFault, usage } from "./exit-codes.ts";
+import { type Place, quoted } from "./place.ts";
 
 /** Edited arguments: an object, or a no in the form of `null` or `false`. */
 export type Edited = JsonObject | null | false;
@@ -59,8 +60,8 @@ export interface EditorAnswer {
   discard(): void;
 }
 
-/** Opens the editor on the arguments. @throws CommandFault where it fails, or where nothing was changed */
-export function editInEditor(card: Card): EditorAnswer {
+/** Opens the editor on the arguments. @throws CommandFault where it fails */
+export function editInEditor(card: Card, place: Place): EditorAnswer {
   const editor = [process.env.VISUAL, process.env.EDITOR].find((name) => name !== undefined && name !== "") ?? "vi";
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-edit-"));
   const path = join(folder, `${card.tool.name.replaceAll("/", "-")}.json`);
@@ -70,19 +71,20 @@ export function editInEditor(card: Card): EditorAnswer {
   // As git does: the variable may hold options, so a shell takes it apart.
   const { status, error } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit" });
   const after = readFileSync(path, "utf8");
-  if (error !== undefined || status !== 0 || after === before) {
+  if (error !== undefined || status !== 0) {
     discard();
     throw new CommandFault(
-      after === before && status === 0
-        ? "nothing was changed, so nothing was decided"
-        : `the editor "${editor}" ended with ${status ?? error?.message ?? "a signal"}; nothing was decided. Set EDITOR, or give --arguments or --file`,
+      `the editor "${editor}" ended with ${status ?? error?.message ?? "a signal"}; nothing was decided. Set EDITOR, or give --arguments or --file`,
     );
   }
   try {
     return { edited: readEdited(after, path), path, discard };
   } catch (thrown) {
     if (thrown instanceof CommandFault)
-      throw usage(`${thrown.message}. Your text is kept: holdpoint edit ${card.id} --file ${path}`, thrown);
+      throw usage(
+        `${thrown.message}. Your text is kept: holdpoint edit${place.option} ${card.id} --file ${quoted(path)}`,
+        thrown,
+      );
     throw thrown;
   }
 }

@@ -146,7 +146,7 @@ export interface HostedGate {
  */
 async function channelsOf(options: GateHostOptions): Promise<{ channels: readonly Channel[]; asksHere: boolean }> {
   if (!options.terminal || agentHostAbove() !== undefined) return { channels: [], asksHere: false };
-  const channel = terminalChannel();
+  const channel = terminalChannel({ commandOptions: options.place.option });
   return { channels: [channel], asksHere: (await channel.reaches()).length > 0 };
 }
 

@@ -88,7 +88,7 @@ export class AtTerminal implements TerminalChannel {
   }
 
   render(card: Card): CardText {
-    return renderCard(card, this.#settings.locale);
+    return renderCard(card, this.#settings);
   }
 
   async deliver(delivery: Delivery): Promise<Delivered> {
@@ -180,7 +180,7 @@ export class AtTerminal implements TerminalChannel {
    */
   #show(delivery: Delivery, told: "deliver" | "report"): boolean {
     let reported: string | undefined;
-    const { device, locale, colour, guard } = this.#settings;
+    const { device, locale, colour, guard, commandOptions } = this.#settings;
     const { clock, approvals, log } = this.#parts();
     const question: Question = new Question(delivery, {
       device,
@@ -188,6 +188,7 @@ export class AtTerminal implements TerminalChannel {
       clock,
       locale,
       colour,
+      commandOptions,
       guard,
       waiting: () => this.#queue.length,
       decide: (said, presented) => (delivery.signal.aborted ? this.#tooLate() : this.#decide(said, presented, delivery.to)),

@@ -14,6 +14,8 @@ export interface TerminalOptions {
   readonly colour?: boolean;
   /** Silence between the card and the question, in which no key counts. Default 400 ms. */
   readonly guard?: Duration;
+  /** Options that go with each command a question names, such as `--data /srv/desk`. Default: none. */
+  readonly commandOptions?: string;
   /** What Ctrl-C does once the terminal is given back. Default: SIGINT to this process, as without us. */
   readonly interrupt?: () => void;
 }
@@ -24,6 +26,7 @@ export interface Settings {
   readonly locale: Locale;
   readonly colour: boolean;
   readonly guard: number;
+  readonly commandOptions: string;
   readonly interrupt: () => void;
 }
 
@@ -49,6 +52,7 @@ export function settingsOf(options: TerminalOptions): Settings {
     locale: localeOf(options.locale ?? env.LC_ALL ?? env.LC_MESSAGES ?? env.LANG),
     colour: options.colour ?? (env.NO_COLOR ?? "") === "",
     guard: guardOf(options.guard),
+    commandOptions: options.commandOptions ?? "",
     interrupt: options.interrupt ?? (() => void process.kill(process.pid, "SIGINT")),
   };
 }

@@ -1,4 +1,5 @@
 import {
+  inCommand,
   phrase,
   terminalLine,
   type Clock,
@@ -28,6 +29,8 @@ export interface Surroundings {
   readonly clock: Clock;
   readonly locale: Locale;
   readonly colour: boolean;
+  /** Options that go with each command a question names. */
+  readonly commandOptions: string;
   /** Milliseconds of silence between the card and the question. */
   readonly guard: number;
   /** How many more wait behind this one. */
@@ -148,12 +151,16 @@ export class Question {
   }
 
   #say(key: PhraseKey, values: Readonly<Record<string, string | number>> = {}): string {
-    return phrase(this.#around.locale, key, { id: this.#presented.card.id, code: this.#presented.card.code, ...values });
+    return phrase(this.#around.locale, key, {
+      id: inCommand(this.#presented.card.id, this.#around.commandOptions),
+      code: this.#presented.card.code,
+      ...values,
+    });
   }
 
   #makeSheet(): Sheet {
-    const { device, colour, locale } = this.#around;
-    return sheetOf(this.#presented, { ...device.size(), colour, locale });
+    const { device, colour, locale, commandOptions } = this.#around;
+    return sheetOf(this.#presented, { ...device.size(), colour, locale, commandOptions });
   }
 
   #drawPart(): void {

@@ -1,9 +1,20 @@
-import { cardText, GUTTER, phrase, visible, type Card, type CardText, type Locale, type Presented } from "../../core/index.ts";
+import {
+  cardText,
+  GUTTER,
+  inCommand,
+  phrase,
+  visible,
+  type Card,
+  type CardText,
+  type Locale,
+  type Presented,
+} from "../../core/index.ts";
 
 /** Characters of one card that somebody may still look through at a terminal; a longer one is refused or read elsewhere. */
 export const LIMIT = 60_000;
 
-export const renderCard = (card: Card, locale: Locale): CardText => cardText(card, { locale, limit: LIMIT });
+export const renderCard = (card: Card, words: { readonly locale: Locale; readonly commandOptions?: string }): CardText =>
+  cardText(card, { ...words, limit: LIMIT });
 
 /** Stands in front of a row that continues the one above, so that no value can fill a row up and draw the next one. */
 const CONTINUED = "↳ ";
@@ -81,6 +92,7 @@ export interface SheetOptions {
   readonly rows: number;
   readonly colour: boolean;
   readonly locale: Locale;
+  readonly commandOptions?: string;
 }
 
 /** Rows that the question and its notices take below a card. */
@@ -119,7 +131,9 @@ export function sheetOf({ card, text, complete }: Pick<Presented, "card" | "text
   );
   const size = Math.max(6, options.rows - QUESTION_ROWS);
   if (rows.filter((row) => VALUE_ROW.test(row)).length <= size) return { parts: [rows] };
-  const where = complete ? phrase(locale, "terminal.nextParts") : phrase(locale, "more.where", { id: visible(card.id) });
+  const where = complete
+    ? phrase(locale, "terminal.nextParts")
+    : phrase(locale, "more.where", { id: inCommand(card.id, options.commandOptions) });
   const parts: (readonly string[])[] = [overview(rows, size, (count) => phrase(locale, "more.rows", { count, where }))];
   if (!complete) return { parts };
   for (let from = 0; from < rows.length; from += size) parts.push(rows.slice(from, from + size));

@@ -29,7 +29,7 @@ export const approve: Verb = (program, does) => {
           if (!out.json && options.digest === undefined) return answerAtTerminal(id, answering);
           const { card, view } = await requestByDigest(id, options.digest, answering);
           return report(
-            out,
+            answering,
             card,
             await host.approvals.decide(card.id, { verdict: "approve", digest: card.digest, view }, host.as),
           );

@@ -6,6 +6,7 @@ import { type Edited, editInEditor, type EditorAnswer, readEdited, readEditedFil
 import { CommandFault, usage } from "../exit-codes.ts";
 import { withDesk } from "../host.ts";
 import { output } from "../output.ts";
+import { quoted } from "../place.ts";
 import { readPolicy } from "../policy-file.ts";
 import { requestNamed } from "../requests.ts";
 import { type Common, GROUPS, type Verb, verb } from "../verb.ts";
@@ -52,7 +53,11 @@ function editedCard(presented: Presented, edited: Exclude<Edited, null | false>)
     notes: [...before.notes, changed.length === 0 ? "you changed nothing" : `you changed ${changed.join(", ")}`],
   };
   const locale = localeOf(process.env.LC_ALL ?? process.env.LANG);
-  const shown = cardText(card, { locale, limit: terminalLimit, heading: "You changed the call. Run it like this?" });
+  const shown = cardText(card, {
+    locale,
+    limit: terminalLimit,
+    heading: changed.length === 0 ? "You changed nothing. Run it as it is?" : "You changed the call. Run it like this?",
+  });
   return { card, text: shown.text, complete: shown.complete && presented.complete, view: presented.view };
 }
 
@@ -60,17 +65,18 @@ async function editAtTerminal(id: string, options: Options, answering: Answering
   refuseBelowAgents(answering.command);
   const device = terminalOf(answering.command);
   const { host, out } = answering;
-  const presented = await requestNamed(id, { approvals: host.approvals, as: host.as, render: forTerminal });
+  const presented = await requestNamed(id, { ...host, render: forTerminal(host.place) });
   refuseEnded(presented);
   const { card } = presented;
   if (card.editable.length === 0) throw new CommandFault(`nothing of ${card.id} may be changed; approve or reject it as it is`);
   const ready = given(options);
-  const fromEditor: EditorAnswer | undefined = ready === undefined ? editInEditor(card) : undefined;
+  const fromEditor: EditorAnswer | undefined = ready === undefined ? editInEditor(card, host.place) : undefined;
   const edited = withoutMasks(ready ?? fromEditor?.edited ?? null, card, await realArguments(card, answering));
-  if (edited === null || edited === false) return report(out, card, await sendEdit(presented, { edited }, answering));
+  if (edited === null || edited === false) return report(answering, card, await sendEdit(presented, { edited }, answering));
   const asked = await askAtTerminal({
     device,
     runtime: host.runtime,
+    place: host.place,
     presented: editedCard(presented, edited),
     decide: ({ verdict, reason }) =>
       verdict === "approve"
@@ -79,12 +85,15 @@ async function editAtTerminal(id: string, options: Options, answering: Answering
     seen: async () => undefined,
     over: (signal) => ending(host, card.id, signal),
   });
-  const kept = fromEditor === undefined ? "" : `. Your text is kept: holdpoint edit ${card.id} --file ${fromEditor.path}`;
+  const kept =
+    fromEditor === undefined
+      ? ""
+      : `. Your text is kept: holdpoint edit${host.place.option} ${card.id} --file ${quoted(fromEditor.path)}`;
   if (asked === undefined) throw new CommandFault(`nothing was decided; ${card.id} still waits${kept}`);
   if ("ended" in asked) throw new CommandFault(`${asked.ended} Nothing was decided here [late]${kept}`);
   if (asked.decided.counted) fromEditor?.discard();
   else if (kept !== "") out.note(kept.slice(2));
-  return report(out, card, asked.decided);
+  return report(answering, card, asked.decided);
 }
 
 async function editByDigest(id: string, options: Options, answering: Answering): Promise<number> {
@@ -98,7 +107,7 @@ async function editByDigest(id: string, options: Options, answering: Answering):
         .map(({ pointer, note }) => `${pointer}: ${note}`)
         .join("; "),
     );
-  return report(answering.out, presented.card, await sendEdit(presented, { edited }, answering));
+  return report(answering, presented.card, await sendEdit(presented, { edited }, answering));
 }
 
 export const edit: Verb = (program, does) => {

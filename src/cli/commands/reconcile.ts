@@ -30,7 +30,11 @@ export const reconcile: Verb = (program, does) => {
           // A claim whose process died is found out here, where nothing else may be running to do it.
           await host.desk.sweep();
           const { card } = await requestNamed(id, host);
-          return report(output(options), card, await host.approvals.reconcile(card.id, options.ran === true, host.as));
+          return report(
+            { host, out: output(options) },
+            card,
+            await host.approvals.reconcile(card.id, options.ran === true, host.as),
+          );
         });
       }),
     );

@@ -30,7 +30,7 @@ export const reject: Verb = (program, does) => {
           const { card, view } = await requestNamed(id, host);
           const words = reason === undefined ? {} : { reason };
           const answer = { verdict: "reject" as const, digest: card.digest, view, ...words };
-          return report(output(options), card, await host.approvals.decide(card.id, answer, host.as));
+          return report({ host, out: output(options) }, card, await host.approvals.decide(card.id, answer, host.as));
         });
       }),
     );

@@ -98,7 +98,7 @@ async function follow(host: DeskHost, watcher: Watcher, signal: AbortSignal): Pr
 /** Whom to tell: a person at this terminal, or whoever reads our lines. */
 async function watcherFor(host: DeskHost, out: Output, stop: AbortController) {
   if (out.json || agentHostAbove() !== undefined) return { watcher: lines(out), channel: undefined };
-  const channel = terminalChannel({ interrupt: () => stop.abort() });
+  const channel = terminalChannel({ interrupt: () => stop.abort(), commandOptions: host.place.option });
   if ((await channel.reaches()).length === 0) return { watcher: lines(out), channel: undefined };
   out.note("each request that waits is asked here, one after the other; Ctrl-C ends it and leaves them open");
   return { watcher: questions(host, channel), channel };
