@@ -124,8 +124,18 @@ describe("a data folder that cannot be used is said with cause and fix, and noth
       "",
       expect.stringMatching(/make the file and its folder writable|may read and write it/u),
     ]);
+    const doctor = () => bench.run(["doctor"], uid === undefined ? {} : { uid });
+    expect(await doctor()).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/WRONG {2}data folder: .* cannot be written, so no call can be held/u),
+    });
     chmodSync(bench.data, 0o700);
+    expect(await doctor()).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/WRONG {2}store: .* cannot be written, so no call can be held/u),
+    });
     for (const path of paths) chmodSync(path, 0o600);
+    expect((await doctor()).out).toContain("kill switch: on, so calls are stopped: all");
     expect(await bench.run(["kill", "--json"], uid === undefined ? {} : { uid })).toMatchObject({
       status: 0,
       out: expect.stringContaining('"all"'),

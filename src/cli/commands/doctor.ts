@@ -1,14 +1,19 @@
 import { agent, type Finding, folder, key, node, setUp, terminal } from "../doctor/checks.ts";
 import { storeFindings } from "../doctor/store.ts";
 import { EXIT } from "../exit-codes.ts";
-import { output } from "../output.ts";
+import { output, wrapped } from "../output.ts";
 import { placeOf } from "../place.ts";
 import { type Common, GROUPS, type Verb, verb } from "../verb.ts";
 
 const MARKS = { well: "ok   ", know: "note ", wrong: "WRONG" } as const;
 
+const INDENT = " ".repeat(7);
+
+/** Beside the mark; on a terminal broken between words. What is to be done stays whole, to be copied. */
+const said = (text: string): string => (process.stdout.isTTY === true ? wrapped(text, INDENT).trimStart() : text);
+
 const lineOf = ({ state, what, says, fix }: Finding): string =>
-  `${MARKS[state]}  ${what}: ${says}${fix === undefined ? "" : `\n       -> ${fix}`}`;
+  `${MARKS[state]}  ${said(`${what}: ${says}`)}${fix === undefined ? "" : `\n       -> ${fix}`}`;
 
 export const doctor: Verb = (program, does) => {
   verb(program, {

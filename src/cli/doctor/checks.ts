@@ -1,4 +1,4 @@
-import { statSync, type Stats } from "node:fs";
+import { accessSync, constants, statSync, type Stats } from "node:fs";
 import { fileKeys } from "../../runtime/node/index.ts";
 import { agentHostAbove } from "../agent-host.ts";
 import { hasTerminal } from "../ask.ts";
@@ -35,6 +35,15 @@ const statOf = (path: string): Stats | undefined => {
 const modeOf = (stats: Stats): string => (stats.mode & 0o777).toString(8).padStart(4, "0");
 const isOpen = (stats: Stats): boolean => process.getuid !== undefined && (stats.mode & 0o077) !== 0;
 
+export const isWritable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 export function node(): Finding {
   return well("node", process.version);
 }
@@ -47,6 +56,8 @@ export function folder({ folder: path, option }: Place): Finding {
   if (process.getuid !== undefined && stats.uid !== process.getuid())
     return wrong(what, `${path} belongs to another account`, "use a folder of this account");
   if (isOpen(stats)) return wrong(what, `${path} is open to other accounts (mode ${modeOf(stats)})`, `chmod 700 ${path}`);
+  if (!isWritable(path))
+    return wrong(what, `${path} cannot be written, so no call can be held or answered`, `make it writable: chmod u+rwx ${path}`);
   return well(what, `${path}, yours alone (mode ${modeOf(stats)})${option === "" ? ", the one of your account" : ""}`);
 }
 

@@ -2,7 +2,7 @@ import { msOf, type Instant, type Summary } from "../../core/index.ts";
 import { type DeskHost, withDesk } from "../host.ts";
 import { oneLine, span } from "../output.ts";
 import { isFurnished, type Place } from "../place.ts";
-import { type Finding, know, problemOf, well, wrong } from "./checks.ts";
+import { type Finding, isWritable, know, problemOf, well, wrong } from "./checks.ts";
 
 /** A clock that is behind what it has written before by more than this went back. */
 const CLOCK_SLACK_MS = 2000;
@@ -22,6 +22,8 @@ async function file({ store: path }: Place): Promise<Finding> {
         "nothing in it counts as approved; restore a backup, or move the file away to start empty",
       );
     }
+    if (!isWritable(path))
+      return wrong(what, `${path} cannot be written, so no call can be held or answered`, `make it writable: chmod u+rw ${path}`);
     return well(what, `${path}, schema version ${version}, undamaged`);
   } finally {
     database.close();
@@ -73,7 +75,7 @@ function gated({ origins }: Seen): Finding {
 }
 
 async function inside(host: DeskHost): Promise<readonly Finding[]> {
-  const { store, approvals, as } = host;
+  const { store, approvals, as, place } = host;
   const seen = await lookThrough(store.find({}));
   const open = await approvals.list({}, as);
   const killed = await approvals.killed();
@@ -83,13 +85,17 @@ async function inside(host: DeskHost): Promise<readonly Finding[]> {
     clock(await store.now(), seen.newest),
     open.length === 0
       ? well("requests", overdue > 0 ? `none waits; ${overdue} ended unanswered` : "none waits")
-      : know("requests", `${open.length} waiting`, "holdpoint pending"),
+      : know("requests", `${open.length} waiting`, `holdpoint pending${place.option}`),
     killed.length === 0
-      ? well("kill switch", "nothing is switched off")
-      : know("kill switch", `off: ${killed.map(({ scope }) => oneLine(scope)).join(", ")}`, "holdpoint kill off"),
+      ? well("kill switch", "not on: no call is stopped by it")
+      : know(
+          "kill switch",
+          `on, so calls are stopped: ${killed.map(({ scope }) => oneLine(scope)).join(", ")}`,
+          `to let them run again: holdpoint kill off${place.option}${killed.some(({ scope }) => scope === "all") ? "" : " <scope>"}`,
+        ),
     remembered.length === 0
       ? well("remembered", "no window and no grant is live")
-      : know("remembered", `${remembered.length} live`, "holdpoint windows; holdpoint grants"),
+      : know("remembered", `${remembered.length} live`, `holdpoint windows${place.option}; holdpoint grants${place.option}`),
     gated(seen),
   ];
 }
