@@ -6,23 +6,31 @@ import { type DeskHost, withDesk } from "../host.ts";
 import { oneLine, output, type Output, table } from "../output.ts";
 import { type Common, GROUPS, type Verb, verb } from "../verb.ts";
 
-const SCOPE = /^(?:all|(?:tenant|tool|agent):.+)$/u;
+const SCOPE = /^(?:all|(?:tenant|tool|agent):\S(?:.*\S)?)$/u;
+const SCOPES = "say all, tool:<name>, agent:<name> or tenant:<name>";
+/** What reads like a pattern. A scope is a name: one that was meant to stop many tools must not quietly stop none. */
+const PATTERN = /[*?[\]{}]/u;
 
 function scopeOf(given: string): KillScope {
-  if (SCOPE.test(given)) return given as KillScope;
-  throw usage(`"${given}" is no scope; say all, tool:<name>, agent:<name> or tenant:<name>`);
+  if (!SCOPE.test(given)) throw usage(`"${given}" is no scope; ${SCOPES}`);
+  if (PATTERN.test(given))
+    throw usage(`"${given}" looks like a pattern, and a scope is one exact name: it would stop nothing; ${SCOPES}`);
+  return given as KillScope;
 }
 
 async function list({ approvals }: DeskHost, out: Output): Promise<number> {
   const killed = await approvals.killed();
   out.result(killed, table(killed.map(({ scope, at, by }) => [oneLine(scope), `since ${at}`, `by ${oneLine(by)}`])));
-  if (killed.length === 0) out.note("nothing is switched off");
+  if (killed.length === 0) out.note("the kill switch is not on: no call is stopped by it");
   return EXIT.done;
 }
 
+const stopped = (scope: KillScope): string =>
+  `stopped: ${scope === "all" ? "no call" : `no call under "${scope}"`} runs any more; what waits stays listed and does not run either, approved or not`;
+
 async function on({ approvals, as }: DeskHost, scope: KillScope, out: Output): Promise<number> {
   const { changed } = await approvals.kill(scope, true, as);
-  out.result({ scope, on: true, changed }, changed ? `stopped: no call under "${scope}" runs` : `"${scope}" was stopped already`);
+  out.result({ scope, on: true, changed }, changed ? stopped(scope) : `"${scope}" was stopped already`);
   return EXIT.done;
 }
 
@@ -37,7 +45,7 @@ async function off(host: DeskHost, scope: KillScope, out: Output): Promise<numbe
   const command = "holdpoint kill off";
   if (!out.json) {
     refuseBelowAgents(command);
-    terminalOf(command);
+    terminalOf(command, "; a program says --json, and approves the request that is opened then");
   }
   const request = (await asked(host, scope)) ?? (await host.approvals.kill(scope, false, host.as)).request;
   if (request === undefined) {
