@@ -1,3 +1,5 @@
+import { isHoldpointError } from "../core/index.ts";
+
 /** What a command's exit code says. `exec` passes its program's own on; its refusals are {@link EXIT.notRun}. */
 export const EXIT = {
   done: 0,
@@ -26,6 +28,34 @@ export class CommandFault extends Error {
     this.exit = exit;
     this.result = options.result;
   }
+}
+
+/** What each exit code is called where a fault has no code of its own. */
+const NAMES: Readonly<Record<number, string>> = {
+  [EXIT.usage]: "usage",
+  [EXIT.refused]: "refused",
+  [EXIT.expired]: "expired",
+  [EXIT.noApprover]: "no_approver",
+  [EXIT.notRun]: "not_run",
+  [EXIT.notExecutable]: "not_executable",
+  [EXIT.noProgram]: "no_program",
+};
+
+/** A code that a message of ours names, such as `[late]`. */
+const NAMED = /\[([a-z_]+)\]/u;
+
+/** The code of any fault: its own, else the one that its message names, else what its exit code is called. */
+export function codeOf(thrown: unknown): string {
+  if (isHoldpointError(thrown)) return thrown.code;
+  if (!(thrown instanceof CommandFault)) return "failed";
+  return NAMED.exec(thrown.message)?.[1] ?? NAMES[thrown.exit] ?? "failed";
+}
+
+/** The message of a fault with its code, once. */
+export function withCode(thrown: unknown): string {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const code = `[${codeOf(thrown)}]`;
+  return message.includes(code) ? message : `${message} ${code}`;
 }
 
 /** A command that was not given what it needs. */

@@ -1,6 +1,6 @@
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Bench, type Card, FILESYSTEM, HOLDPOINT } from "./bench.ts";
+import { Bench, type Card, FILESYSTEM, HOLDPOINT, until } from "./bench.ts";
 
 let bench: Bench;
 beforeEach(() => {
@@ -60,7 +60,7 @@ describe("approve at a terminal", { timeout: 60_000 }, () => {
     const terminal = bench.terminal([...HOLDPOINT, "approve", card.id]);
     await terminal.shows("To run it");
     terminal.type("not this folder\r");
-    expect(await terminal.ended()).toBe(0);
+    expect(await terminal.ended()).toBe(3);
     expect((await answer).content).toEqual([
       { type: "text", text: `Not run: a person rejected "fs/write_file". Reason given: "not this folder". ${REJECTED}` },
     ]);
@@ -113,7 +113,7 @@ describe("a card that is longer than the screen", { timeout: 60_000 }, () => {
     await terminal.shows("to run it, type yes and the code");
     expect((await bench.json<Card>("show", card.id)).status).toBe("pending");
     terminal.type("no\r");
-    expect(await terminal.ended()).toBe(0);
+    expect(await terminal.ended()).toBe(3);
     expect((await answer).isError).toBe(true);
   });
 });
@@ -144,14 +144,23 @@ describe("approve by a program", { timeout: 60_000 }, () => {
     const other = await bench.run(["approve", card.id, "--json", "--digest", `sha256:${"0".repeat(64)}`]);
     expect([other.status, JSON.parse(other.out)]).toEqual([
       3,
-      { found: true, status: "pending", counted: false, code: "stale_view" },
+      {
+        found: true,
+        status: "pending",
+        counted: false,
+        code: "stale_view",
+        error: { code: "stale_view", message: expect.any(String) },
+      },
     ]);
     const done = await bench.run(["approve", card.id, "--json", "--digest", card.digest]);
     expect([done.status, (JSON.parse(done.out) as Decided).counted]).toEqual([0, true]);
     await answer;
     expect(bench.read("a.txt")).toBeDefined();
     const late = await bench.run(["approve", card.id, "--json", "--digest", card.digest]);
-    expect([late.status, JSON.parse(late.out)]).toEqual([1, { found: false, status: "succeeded", counted: false, code: "late" }]);
+    expect([late.status, JSON.parse(late.out)]).toEqual([
+      1,
+      { found: false, status: "succeeded", counted: false, code: "late", error: { code: "late", message: expect.any(String) } },
+    ]);
     expect(late.err).toContain("it ran and succeeded");
   });
 
@@ -163,12 +172,65 @@ describe("approve by a program", { timeout: 60_000 }, () => {
     const both = await bench.run(["approve", card.id.slice(0, shared), "--json", "--digest", card.digest]);
     expect([both.status, JSON.parse(both.out)]).toEqual([
       3,
-      { found: false, status: null, counted: false, code: "ambiguous_id", ids: [card.id, second?.id] },
+      {
+        found: false,
+        status: null,
+        counted: false,
+        code: "ambiguous_id",
+        ids: [card.id, second?.id],
+        error: { code: "ambiguous_id", message: expect.any(String) },
+      },
     ]);
     const none = await bench.run(["approve", "00000000-0000-7000-8000-000000000000", "--json", "--digest", card.digest]);
     expect([none.status, (JSON.parse(none.out) as Decided).code]).toEqual([1, "not_found"]);
     expect((await bench.run(["show", "nonsense!"])).status).toBe(2);
     expect(await bench.pending(2)).toHaveLength(2);
+  });
+});
+
+describe("what is over", { timeout: 60_000 }, () => {
+  const hold = (...options: string[]) => bench.run(["exec", "--no-terminal", ...options, "--", "touch", bench.path("made")]);
+
+  it("an answer that comes after the deadline exits 4, and the card is headed by what it is", async () => {
+    const ended = hold("--deadline", "1s");
+    const [card] = await bench.pending();
+    expect((await ended).status).toBe(125);
+    expect((await bench.run(["approve", card?.id ?? "", "--json", "--digest", card?.digest ?? ""])).status).toBe(4);
+    expect((await bench.run(["reject", card?.id ?? ""])).status).toBe(4);
+    const { out } = await bench.run(["show", card?.id ?? ""]);
+    expect(out).toMatch(/^This request is over\n/u);
+    expect(out).not.toContain("Approval needed");
+  });
+
+  it("an edited one names its successor", async () => {
+    const { answer, card } = await held("a.txt");
+    const args = JSON.stringify({ path: bench.path("b.txt"), content: "new" });
+    const edited = await bench.json<{ id: string }>("edit", card.id, "--arguments", args, "--digest", card.digest);
+    expect(edited.id).not.toBe(card.id);
+    expect((await bench.run(["show", card.id])).out).toContain(`; request ${edited.id} took its place`);
+    await answer;
+  });
+
+  it("approve says that the agent must take the call up, and until when; hints carry --data", async () => {
+    const elsewhere = bench.path("elsewhere");
+    const gone = bench.client(["--name", "fs", "--data", elsewhere], [...FILESYSTEM, bench.folder]);
+    void (await gone.start()).call("write_file", { path: bench.path("a.txt"), content: "x" });
+    const [card] = await until(
+      () => "a request",
+      async () => {
+        const found = JSON.parse((await bench.run(["pending", "--json", "--data", elsewhere])).out) as Card[];
+        return found.length > 0 && found;
+      },
+    );
+    const terminal = bench.terminal([...HOLDPOINT, "approve", card?.id ?? "", "--data", elsewhere]);
+    await terminal.shows(`To change it first: holdpoint edit --data ${elsewhere} ${card?.id}`);
+    await gone.kill("SIGKILL");
+    terminal.type(`yes ${card?.code}\r`);
+    expect(await terminal.ended()).toBe(0);
+    await terminal.shows(
+      /it runs when the agent takes it up, and expires unless that is before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/u,
+    );
+    expect((await bench.run(["show", card?.id ?? "", "--data", elsewhere])).out).toMatch(/^Approved; it has not run yet\n/u);
   });
 });
 

@@ -39,6 +39,15 @@ describe("the command line teaches", { timeout: 60_000 }, () => {
     ["a server that is not named", ["mcp"], "missing required argument 'command'"],
     ["an option of a later version", ["mcp", "--url", "http://localhost", "--", "x"], "--url is not in this version"],
     ["another one", ["mcp", "--server", "http://localhost", "--", "x"], "--server is not in this version"],
+    ["no time to answer in", ["mcp", "--deadline", "0s", "--", "x"], "--deadline 0s: nobody could answer in no time"],
+    ["no time for a command", ["exec", "--deadline", "0s", "--", "true"], "--deadline 0s: nobody could answer in no time"],
+    [
+      "a kill scope that is a pattern",
+      ["kill", "on", "tool:fs/*"],
+      "it would stop nothing; say all, tool:<name>, agent:<name> or tenant:<name>",
+    ],
+    ["a kill scope that is none", ["kill", "on", "fs/write_file"], '"fs/write_file" is no scope'],
+    ["a kill scope without a name", ["kill", "on", "tool: "], '"tool: " is no scope'],
     ["a name that is none", ["mcp", "--name", "a/b", "--", "x"], "a server's name is at most 64 ASCII letters"],
     ["a time that is none", ["mcp", "--deadline", "soon", "--", "x"], '--deadline: "soon" is not a duration'],
     ["a scope that is none", ["kill", "on", "everything"], '"everything" is no scope'],
@@ -49,6 +58,38 @@ describe("the command line teaches", { timeout: 60_000 }, () => {
     const { status, out, err } = await bench.run(args);
     expect([status, out]).toEqual([2, ""]);
     expect(err).toContain(says);
+  });
+
+  it.each<[string, string[], [number, string, string]]>([
+    ["an unknown option", ["pending", "--json", "--nope"], [2, "usage", "unknown option '--nope'"]],
+    ["an argument that is missing", ["approve", "--json"], [2, "usage", "missing required argument 'id'"]],
+    ["a scope that is none", ["kill", "on", "everything", "--json"], [2, "usage", '"everything" is no scope']],
+    ["a person who is not asked", ["demo", "--json"], [2, "usage", "--json goes with --auto"]],
+    ["a place where nothing is", ["show", "0193e6a0", "--json"], [1, "failed", "there is no data folder of Holdpoint at"]],
+  ])("--json: %s is one JSON value on standard output", async (_what, args, [exit, code, message]) => {
+    const { status, out } = await bench.run(args);
+    expect([status, JSON.parse(out)]).toEqual([exit, { error: { code, message: expect.stringContaining(message) } }]);
+  });
+
+  it("--json: before a program the fault is on standard error, and what is the program's is not read as ours", async () => {
+    const missing = await bench.run(["exec", "--json"]);
+    expect([missing.status, missing.out, JSON.parse(missing.err)]).toEqual([
+      2,
+      "",
+      { error: { code: "usage", message: "missing required argument 'command'" } },
+    ]);
+    const theirs = await bench.run(["exec", "--nope", "--", "true", "--json"]);
+    expect([theirs.status, theirs.out, theirs.err]).toEqual([
+      2,
+      "",
+      expect.stringContaining("holdpoint: unknown option '--nope'"),
+    ]);
+  });
+
+  it("the help has no option of a later version", async () => {
+    const { out } = await bench.run(["mcp", "--help"]);
+    expect(out).toContain("--policy");
+    expect(out).not.toMatch(/--server|--url/u);
   });
 
   it("a look at a place where nothing was asked makes nothing there", async () => {
@@ -142,10 +183,18 @@ describe("edit", { timeout: 60_000 }, () => {
     expect(bench.read("a.txt")).toBe("new");
   });
 
-  it("an editor that changed nothing, or failed, decides nothing; a text that is no JSON is kept", async () => {
+  it("an edit that changes nothing is asked like an approval, and runs the call as it was", async () => {
+    const { answer, card } = await call();
+    const terminal = bench.terminal([...HOLDPOINT, "edit", card.id], { EDITOR: "true" });
+    await terminal.shows(/You changed nothing\. Run it as it is\?.*To run it/u);
+    terminal.type(`yes ${card.code}\r`);
+    expect(await terminal.ended()).toBe(0);
+    expect((await answer).isError).toBeFalsy();
+  });
+
+  it("an editor that failed decides nothing; a text that is no JSON is kept", async () => {
     const { card } = await call();
     for (const [editor, says] of [
-      ["true", "nothing was changed, so nothing was decided"],
       ["false", 'the editor "false" ended with 1'],
       ["sh -c 'echo {>$1' sh", "Your text is kept: holdpoint edit"],
     ]) {
@@ -256,7 +305,9 @@ describe("watch", { timeout: 60_000 }, () => {
 describe("authority", { timeout: 60_000 }, () => {
   it("kill on stops what waits and what comes; off is asked for its code", async () => {
     const file = policy({ rules: [{ allow: "exec/true" }] });
-    expect((await bench.run(["kill", "on"])).out).toBe('stopped: no call under "all" runs\n');
+    expect((await bench.run(["kill", "on"])).out).toBe(
+      "stopped: no call runs any more; what waits stays listed and does not run either, approved or not\n",
+    );
     expect(await bench.json("kill")).toEqual([{ scope: "all", at: expect.any(String), by: expect.stringMatching(/^os:/u) }]);
     const stopped = await bench.run(["exec", "--policy", file, "--", "true"]);
     expect([stopped.status, stopped.err]).toEqual([125, expect.stringContaining("killed: ")]);

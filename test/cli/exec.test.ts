@@ -66,6 +66,14 @@ describe("exec", { timeout: 60_000 }, () => {
     expect(bench.read("made")).toBeUndefined();
   });
 
+  it("a start that fails exits 125 with a code on standard error too", async () => {
+    writeFileSync(bench.path("policy.json"), "{");
+    const args = ["exec", "--policy", bench.path("policy.json"), "--", "touch", "made"];
+    const { status, out, err } = await bench.run(args);
+    expect([status, out, err]).toEqual([125, "", expect.stringMatching(/ \[usage\]\n$/u)]);
+    expect(bench.read("made")).toBeUndefined();
+  });
+
   it("nobody answers: expired, 125; and --json says it as data", async () => {
     const { status, err } = await bench.run(["exec", "--deadline", "1s", "--json", "--", "touch", "made"]);
     expect(status).toBe(125);

@@ -1,7 +1,8 @@
 import type { GatedTool, Outcome, Policy } from "../../core/index.ts";
 import { codePointers, requireProgram, surroundingsOf, tellingVariables, toolName } from "../exec/program.ts";
 import { ProgramFailed, runProgram } from "../exec/run.ts";
-import { CommandFault, EXIT } from "../exit-codes.ts";
+import { checkDeadline } from "../deadline.ts";
+import { CommandFault, EXIT, withCode } from "../exit-codes.ts";
 import { tellOfHeld } from "../held.ts";
 import { hostGate, operator } from "../host.ts";
 import { stderrLog } from "../log.ts";
@@ -111,8 +112,7 @@ async function withOwnStatus(work: () => Promise<number>): Promise<number> {
     return await work();
   } catch (thrown) {
     if (thrown instanceof CommandFault && thrown.exit >= EXIT.notRun) throw thrown;
-    const problem = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new CommandFault(problem, EXIT.notRun, { cause: thrown });
+    throw new CommandFault(withCode(thrown), EXIT.notRun, { cause: thrown });
   }
 }
 
@@ -138,11 +138,12 @@ export const exec: Verb = (program, does) => {
     .option("--quiet", "no warnings and errors of the desk on standard error")
     .passThroughOptions()
     .action(
-      does(async (argv: string[], options: Options) =>
-        withOwnStatus(async () => {
+      does(async (argv: string[], options: Options) => {
+        checkDeadline(options.deadline);
+        return withOwnStatus(async () => {
           const policy = options.policy === undefined ? undefined : readPolicy(options.policy);
           return ask({ argv, cwd: process.cwd(), path: process.env.PATH ?? "" }, options, policy);
-        }),
-      ),
+        });
+      }),
     );
 };

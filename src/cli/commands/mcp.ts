@@ -1,6 +1,7 @@
 import { gateJudge, relayOverStdio } from "../../gateway/index.ts";
 import type { Gate, Log, Policy } from "../../core/index.ts";
-import { milliseconds } from "../../core/index.ts";
+import { Option } from "commander";
+import { checkDeadline } from "../deadline.ts";
 import { usage } from "../exit-codes.ts";
 import { hostGate, operator } from "../host.ts";
 import { stderrLog } from "../log.ts";
@@ -33,11 +34,7 @@ function checkOptions({ server, url, name, deadline }: Options): void {
     throw usage("--url is not in this version: it relays servers that are started by a command; give one after --");
   if (name !== undefined && !NAME.test(name))
     throw usage(`--name "${name}": a server's name is at most 64 ASCII letters, digits and _ . @ -`);
-  try {
-    milliseconds(deadline);
-  } catch (thrown) {
-    throw usage(`--deadline: ${thrown instanceof Error ? thrown.message : "is not a duration"}`);
-  }
+  checkDeadline(deadline);
 }
 
 interface Relayed {
@@ -92,11 +89,8 @@ export const mcp: Verb = (program, does) => {
       "holdpoint mcp --name notes --policy notes.json -- node server.js",
     ],
     more: [
-      "Put it where your MCP client's configuration has the server's command. A call that policy does not allow by",
-      "itself is asked at the terminal that controls this process, if it has one, and can be answered from any other:",
-      "holdpoint pending, holdpoint approve. Tools are named <name>/<tool>. Where --name does not say, the name is the",
-      "first word of the command that says which server it is, without scope, version, server- and mcp-:",
-      "npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /srv is filesystem.",
+      "Put it where your MCP client's configuration has the server's command. A call that policy does not allow by itself is asked at the terminal that controls this process, if it has one, and can be answered from any other: holdpoint pending, holdpoint approve.",
+      "Tools are named <name>/<tool>. Where --name does not say, the name is the first word of the command that says which server it is, without scope, version, server- and mcp-: npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /srv is filesystem.",
       "A policy is JSON in this version: mode, unmatched, record, tools, rules, approvers.",
     ].join("\n"),
   })
@@ -107,8 +101,8 @@ export const mcp: Verb = (program, does) => {
     .option("--no-start", "ask nobody: a call that needs a person is refused, no_approver")
     .option("--no-terminal", "do not ask at this terminal, where the client draws on it itself")
     .option("--quiet", "no warnings and errors of the desk on standard error")
-    .option("--server <url>", "not in this version")
-    .option("--url <url>", "not in this version")
+    .addOption(new Option("--server <url>").hideHelp())
+    .addOption(new Option("--url <url>").hideHelp())
     .passThroughOptions()
     .action(
       does(async (words: string[], options: Options) => {
