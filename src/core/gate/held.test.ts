@@ -1,4 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../stores/memory/index.ts";
+import { manualClock } from "../../testing/index.ts";
+import { identity } from "../desk/desk.test-kit.ts";
+import { faultyStore, noFaults } from "../desk/faulty-store.test-kit.ts";
+import { HoldpointError } from "../errors.ts";
 import type { Desk } from "../ports/desk.ts";
 import type { Status } from "../request.ts";
 import { type GateBench, gateBench, recorder } from "./gate.test-kit.ts";
@@ -98,6 +103,83 @@ describe("a grant that a call needs first", () => {
     const tool = recorder({ requires: true });
     far.gate.tools([tool]);
     expect(await far.run.try("pay", PAY)).toMatchObject({ status: "refused", code: "policy_error" });
+    expect(tool.ran).toEqual([]);
+  });
+});
+
+describe("a call whose desk fails", () => {
+  it.each<[string, unknown, string]>([
+    ["an error of ours", new HoldpointError("journal_unavailable", "full"), "journal_unavailable"],
+    ["another error", new TypeError("/home/ada/secret"), "policy_error"],
+    ["what is no error", "gone", "policy_error"],
+  ])("P-15 P-19 is refused on %s, and no word of another is logged", async (_what, thrown, code) => {
+    const on = gateBench();
+    const far = gateBefore(on, () => ({ submit: () => Promise.reject(thrown) }));
+    const tool = recorder();
+    far.gate.tools([tool]);
+    expect(await far.run.try("pay", PAY)).toMatchObject({ status: "refused", code });
+    expect(tool.ran).toEqual([]);
+    expect(JSON.stringify(far.lines)).not.toContain("secret");
+  });
+
+  it("is told it was cancelled where its caller left and the desk no longer knows it", async () => {
+    const on = gateBench();
+    const caller = on.runtime.aborter();
+    const far = gateBefore(on, () => ({ standing: async () => undefined }));
+    far.gate.tools([recorder()]);
+    const call = far.run.try("pay", PAY, { signal: caller.signal });
+    await on.shown();
+    caller.abort("requester");
+    expect(await call).toMatchObject({ status: "refused", code: "cancelled" });
+  });
+
+  it("leaves open what was only submitted, and tells whoever waits for it", async () => {
+    const on = gateBench();
+    const far = gateBefore(on, () => ({ await: () => Promise.reject(new Error("lost")) }));
+    far.gate.tools([recorder()]);
+    const { id, settled } = await far.run.submit("pay", PAY);
+    await expect(settled).rejects.toThrow("lost");
+    expect((await on.store.read(id))?.record.status).toBe("pending");
+  });
+
+  it("P-08 opens nothing for what policy denies", async () => {
+    const on = gateBench({ policy: { rules: [{ deny: "pay" }] } });
+    on.gate.tools([recorder()]);
+    await expect(on.run.submit("pay", PAY)).rejects.toMatchObject({ code: "denied" });
+  });
+
+  it("belongs to no run where it is said to have none", async () => {
+    const on = gateBench();
+    expect(on.gate.run({ principal: "ada", run: null }).requester.run).toBeUndefined();
+  });
+});
+
+describe("an edit that was taken elsewhere", () => {
+  it("P-02 P-09 does not run where this gate now wants somebody who was not asked", async () => {
+    const clock = manualClock();
+    const capabilities = { durable: true, shared: true, wake: "poll" as const };
+    const store = { ...faultyStore(memoryStore({ clock }), noFaults()), capabilities };
+    let wants: unknown = null;
+    const on = gateBench({ clock, store, policy: { opinions: [() => wants as never] } });
+    const other = gateBench({ clock, store });
+    const tool = recorder({ confirm: { approvers: ["ada", "bob"], self: "allow" } });
+    on.gate.tools([tool]);
+    const call = on.run.try("pay", PAY);
+    const id = await on.shown();
+    const ada = identity("ada");
+    const presented = await other.gate.desk.approvals?.card(id, ada);
+    if (presented === undefined || "ambiguous" in presented) throw new Error("not seen");
+    wants = { verdict: "ask" };
+    const { card, view } = presented;
+    const taken = await other.gate.desk.approvals?.edit(
+      id,
+      { arguments: { to: "bob", amount: 3 }, digest: card.digest, view },
+      ada,
+    );
+    expect(taken).toMatchObject({ counted: true, status: "approved" });
+    await clock.settle();
+    await clock.advance(6000);
+    expect(await call).toMatchObject({ status: "refused", code: "invalid_edit" });
     expect(tool.ran).toEqual([]);
   });
 });

@@ -57,6 +57,16 @@ describe("a run", () => {
     expect(await on.gate.run({ principal: "ada" }).try("pay", PAY)).toMatchObject({ status: "ran", how: "allowed" });
   });
 
+  it("runs at once what policy frees after a look at its arguments, and asks about the rest", async () => {
+    const on = gateBench({ policy: { rules: [{ allow: "pay", when: ({ arguments: args }) => args.amount === 7 }] } });
+    const tool = recorder();
+    on.gate.tools([tool]);
+    // The first one also looks at the kill switch; the second finds it looked at.
+    for (const _call of [1, 2]) expect(await on.run.try("pay", PAY)).toMatchObject({ status: "ran", how: "allowed" });
+    expect(tool.ran).toEqual([PAY, PAY]);
+    expect((await on.run.check("pay", { ...PAY, amount: 8 })).verdict).toBe("ask");
+  });
+
   it("opens without running, for code that runs the tool itself", async () => {
     const on = gateBench();
     on.gate.tools([recorder(), recorder({ name: "look", tier: "read" })]);
