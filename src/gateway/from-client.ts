@@ -5,9 +5,9 @@ import { GatedCall } from "./gated-call.ts";
 import { idOf, INVALID_REQUEST, isModern, memberOf, METHOD_NOT_FOUND, readClientLine } from "./message.ts";
 import { isKnownNotification, isKnownRequest } from "./methods.ts";
 import { brief } from "./parts.ts";
-import type { CallRequest, InexactArguments } from "./call-request.ts";
+import type { CallRequest } from "./call-request.ts";
 import type { LineSink } from "./lines.ts";
-import type { ClientNotification, ClientRequest, Unreadable } from "./message.ts";
+import type { ClientNotification, ClientRequest, Id, Unreadable } from "./message.ts";
 import type { Parts } from "./parts.ts";
 
 /** The client's direction: nothing passes but what is known, and no call before its verdict. */
@@ -31,9 +31,12 @@ export class FromClient implements LineSink {
     if (last) this.#unreadable({ id: undefined, code: INVALID_REQUEST, problem: "the message is too long" });
   }
 
-  #unreadable({ id, code, problem }: Omit<Unreadable, "type">): void {
+  #unreadable({ id, code, problem, inArguments }: Omit<Unreadable, "type">): void {
     this.#parts.log.warn("a message of the client was refused", { problem: brief(problem) });
-    this.#parts.toClient.send(errorLine(id, code, problem));
+    // An answer to a request that is still open would be taken for that one's.
+    const answered = id !== undefined && this.#parts.calls.has(id) ? undefined : id;
+    if (answered === undefined || inArguments === undefined) this.#parts.toClient.send(errorLine(answered, code, problem));
+    else this.#inexact(answered, inArguments);
   }
 
   #notification(message: ClientNotification, bytes: Buffer): void {
@@ -87,7 +90,7 @@ export class FromClient implements LineSink {
     this.#learn(message);
     if (!("type" in request)) this.#begin(request);
     else if (request.type === "malformed") this.#error(message, request.code, request.problem);
-    else this.#inexact(message, request);
+    else this.#inexact(message.id, { pointer: request.pointer, problem: request.problem, modern: isModern(message) });
   }
 
   #begin(request: CallRequest): void {
@@ -96,9 +99,10 @@ export class FromClient implements LineSink {
     this.#parts.open.add(call.judge());
   }
 
-  #inexact(message: ClientRequest, { pointer, problem }: InexactArguments): void {
+  /** The model reads what to correct; it would not see a protocol error. */
+  #inexact(id: Id, { pointer, problem, modern }: NonNullable<Unreadable["inArguments"]>): void {
     const text = refusalSentence(this.#parts.server, { code: "invalid_arguments", pointer, problem });
-    this.#parts.toClient.send(refusalLine(message.id, { text, modern: isModern(message) }));
+    this.#parts.toClient.send(refusalLine(id, { text, modern }));
   }
 
   /** What the client calls itself, at `initialize` or, since 2026-07-28, with each request. */

@@ -34,6 +34,8 @@ export interface Unreadable {
   readonly problem: string;
   /** Of the request that was not understood, where that much could be read. */
   readonly id: Id | undefined;
+  /** It is a tools/call, and this is what is wrong within its arguments: the model can correct it. */
+  readonly inArguments?: { readonly pointer: string; readonly problem: string; readonly modern: boolean };
 }
 export interface ClientRequest extends Readable {
   readonly type: "request";
@@ -83,7 +85,7 @@ const hasVariant = (object: MessageObject, names: ReadonlySet<string>): boolean 
   Object.keys(object).some((key) => !names.has(key) && names.has(fold(key)));
 
 /** True for a request of 2026-07-28 or later, each of which names its protocol version. */
-export const isModern = ({ object }: Readable): boolean =>
+export const isModern = ({ object }: Pick<Readable, "object">): boolean =>
   memberOf(memberOf(object.params, "_meta"), "io.modelcontextprotocol/protocolVersion") !== undefined;
 
 /** True when the members of a tools/call that we judge could be read otherwise by the server. */
@@ -102,7 +104,39 @@ export function readClientLine(line: Buffer): ClientMessage {
     return isObject(value) ? classified({ text, object: value, span }) : notAnObject(value);
   } catch (thrown) {
     if (!(thrown instanceof JsonFault)) throw thrown;
-    return unreadable(PARSE_ERROR, thrown.message);
+    return faulty(text, thrown);
+  }
+}
+
+const ARGUMENTS = "/params/arguments";
+const isWithin = (pointer: string, place: string): boolean => pointer === place || pointer.startsWith(`${place}/`);
+
+/**
+ * JSON, but not I-JSON. Where the fault is in the parameters the request can be told by its id, so that its caller does
+ * not wait for ever; nothing of it is believed beyond that, and nothing of it goes on. A second id further on could make
+ * that another request's: who reads the answer took the last one too.
+ */
+function faulty(text: string, fault: JsonFault): Unreadable {
+  if (!isWithin(fault.pointer, "/params")) return unreadable(PARSE_ERROR, fault.message);
+  const envelope = envelopeOf(text);
+  const given = envelope?.id;
+  // A number that JavaScript rounds would be the id of another request.
+  const id = typeof given === "string" || Number.isSafeInteger(given) ? idOf(given as string | number) : undefined;
+  if (envelope === undefined || id === undefined) return unreadable(PARSE_ERROR, fault.message);
+  if (envelope.method !== "tools/call" || !isWithin(fault.pointer, ARGUMENTS))
+    return unreadable(INVALID_PARAMS, fault.message, id);
+  const modern = isModern({ object: envelope });
+  const inArguments = { pointer: fault.pointer.slice(ARGUMENTS.length), problem: fault.problem, modern };
+  return { ...unreadable(INVALID_PARAMS, fault.message, id), inArguments };
+}
+
+function envelopeOf(text: string): MessageObject | undefined {
+  try {
+    const value = JSON.parse(text) as MessageValue;
+    return isObject(value) ? value : undefined;
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError) return undefined;
+    throw thrown;
   }
 }
 
@@ -177,11 +211,6 @@ function described(object: MessageObject): ServerMessage {
  * Only the id is believed.
  */
 function loosely(text: string): readonly ServerMessage[] {
-  try {
-    const value = JSON.parse(text) as MessageValue;
-    return isObject(value) ? [{ ...described(value), result: undefined }] : [];
-  } catch (thrown) {
-    if (thrown instanceof SyntaxError) return [];
-    throw thrown;
-  }
+  const value = envelopeOf(text);
+  return value === undefined ? [] : [{ ...described(value), result: undefined }];
 }

@@ -24,14 +24,27 @@ describe("a message that is not exactly one known request reaches no server", ()
       -32700,
     ],
     [
-      "A28: a duplicate in the arguments",
-      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"to":"ok","to":"evil"}}}',
+      "A28: a duplicate after unescaping",
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","n\\u0061me":"read"}}',
+      1,
+      -32602,
+    ],
+    [
+      "A28: a duplicate in the arguments of what is no call",
+      '{"jsonrpc":"2.0","id":"p","method":"prompts/get","params":{"arguments":{"a":1,"a":2}}}',
+      "p",
+      -32602,
+    ],
+    [
+      "A29: an id that JavaScript rounds",
+      '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping","params":{"a":1,"a":2}}',
       null,
       -32700,
     ],
+    ["an id that is none", '{"jsonrpc":"2.0","id":[1],"method":"ping","params":{"a":1,"a":2}}', null, -32700],
     [
-      "A28: a duplicate after unescaping",
-      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","n\\u0061me":"read"}}',
+      "a duplicate in what is no JSON further on",
+      '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":2}} !',
       null,
       -32700,
     ],
@@ -115,11 +128,27 @@ describe("a message that is not exactly one known request reaches no server", ()
       null,
       -32700,
     ],
-    ["a lone surrogate", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\ud800"}}', null, -32700],
+    ["a lone surrogate", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\ud800"}}', 1, -32602],
   ])("%s", async (...[, text, id, code]) => {
     const { send, answer, judge } = await start();
     send(text);
     expect((await answer(id)).error?.code).toBe(code);
+    expect(await reached()).toEqual([]);
+    expect(judge.calls).toEqual([]);
+  });
+
+  it.each([
+    ["A28: a duplicate", '{"to":"ok","to":"evil"}', "/to: "],
+    ["A31: a lone surrogate", '{"to":["\\ud800"]}', "/to/0: "],
+    ["A29: a number that would be rounded", '{"n":9007199254740993}', "/n: "],
+    ["A33: too deep", `{"a":${"[".repeat(1001)}${"]".repeat(1001)}}`, "/a/0"],
+  ])("%s in the arguments of a call is told to the model, by the call's own id", async (...[, args, says]) => {
+    const { send, answer, judge } = await start();
+    send(`{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"pay","arguments":${args}}}`);
+    const { result, error } = await answer("c");
+    expect([error, result?.isError]).toEqual([undefined, true]);
+    expect(result?.content?.[0]?.text).toContain(`Not run: ${says}`);
+    expect(result?.content?.[0]?.text).toContain("Correct the arguments and call again.");
     expect(await reached()).toEqual([]);
     expect(judge.calls).toEqual([]);
   });
@@ -151,7 +180,7 @@ describe("a message that is not exactly one known request reaches no server", ()
     send(text);
     expect(await reached()).toEqual([]);
     expect(judge.calls).toEqual([]);
-    expect(client.lines).toHaveLength(1);
+    expect(client.lines.filter((line) => !line.includes(`"reached-`))).toHaveLength(1);
     expect(log.some((line) => line.startsWith("warn: a notification that MCP does not know"))).toBe(true);
   });
 
@@ -159,7 +188,7 @@ describe("a message that is not exactly one known request reaches no server", ()
     const { send, client } = await start();
     send("", "  ", "\t\r");
     expect(await reached()).toEqual([]);
-    expect(client.lines).toHaveLength(1);
+    expect(client.lines.filter((line) => !line.includes(`"reached-`))).toHaveLength(1);
   });
 });
 
