@@ -117,10 +117,19 @@ export class GatedCall {
   }
 
   #definition(): Promise<unknown> {
-    const { definitions, own, toServer, timing, client } = this.#parts;
+    const { definitions, own, toServer, timing, client, log } = this.#parts;
     const { name, meta } = this.#request;
-    const page: ListPage = async (cursor) =>
-      (await own.ask((id) => toServer.send(listLine(id, meta, cursor)), timing.listWithin))?.result;
+    const page: ListPage = async (cursor) => {
+      // A server that never lists its tools must not look like a gate that hangs.
+      const slow = setTimeout(() => {
+        log.warn("a call waits for the server to list its tools", { tool: brief(this.#tool), seconds: timing.listWithin / 1000 });
+      }, timing.listNoteAfter);
+      try {
+        return (await own.ask((id) => toServer.send(listLine(id, meta, cursor)), timing.listWithin))?.result;
+      } finally {
+        clearTimeout(slow);
+      }
+    };
     // Before the client has finished `initialize` the server expects nothing but that; requests of 2026-07-28 need none.
     return definitions.find(name, client.initialized || meta !== "" ? page : undefined);
   }

@@ -65,6 +65,8 @@ export interface Timing {
   readonly progressEvery: number;
   /** For the server to list its tools when we ask. */
   readonly listWithin: number;
+  /** Before the log says that a call waits for that list. */
+  readonly listNoteAfter: number;
   /** For an outcome to be recorded before the result is forwarded without it. */
   readonly recordWithin: number;
   /** For the server to answer a running call that the client withdrew. */
@@ -82,6 +84,7 @@ export const TIMING: Timing = {
   progressAfter: 1000,
   progressEvery: 5000,
   listWithin: 10_000,
+  listNoteAfter: 1000,
   recordWithin: 5000,
   cancelGrace: 10_000,
   exitGrace: 1400,

@@ -138,7 +138,20 @@ describe("what the judge is told of a tool", () => {
     await driven.reached();
     expect(driven.client.lines.some((line) => line.includes("holdpoint:"))).toBe(false);
   });
+
+  it("is waited for aloud, and a cancel ends that wait", async () => {
+    driven = await driveInitialized({ judge: judge(), tools: "late", timing: { listWithin: 60_000, listNoteAfter: 5 } });
+    driven.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`);
+    await until(() => driven.log.some((line) => line.startsWith("warn: a call waits for the server to list its tools")));
+    driven.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}');
+    expect((await driven.reached()).filter((line) => line.includes("tools/call"))).toEqual([]);
+    expect(definitions()).toEqual([]);
+  });
 });
+
+async function until(look: () => boolean): Promise<void> {
+  while (!look()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
 
 function strange(): { file: string; args: string[] } {
   return { file: process.execPath, args: [new URL("fixtures/strange-server.mjs", import.meta.url).pathname] };
