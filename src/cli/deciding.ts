@@ -1,7 +1,7 @@
 import type { Decided } from "../core/approving.ts";
 import type { Card, Presented } from "../core/index.ts";
 import { decidedWords, exitOf, exitOfEnded, statusWords } from "./answers.ts";
-import { askAtTerminal, forTerminal, refuseBelowAgents, terminalOf } from "./ask.ts";
+import { type Asked, askAtTerminal, forTerminal, refuseBelowAgents, terminalOf } from "./ask.ts";
 import { CommandFault, EXIT, usage } from "./exit-codes.ts";
 import type { DeskHost } from "./host.ts";
 import { oneLine, type Output } from "./output.ts";
@@ -102,11 +102,20 @@ export async function answerAtTerminal(id: string, { host, out, command }: Answe
     seen: () => approvals.seen(card.id, view, as),
     over: (signal) => ending(host, card.id, signal),
   });
-  if (asked === undefined) throw new CommandFault(`${named(card)}: nothing was decided; it still waits`);
+  return reportAsked({ host, out }, card, { asked, refused });
+}
+
+/** What a question at the terminal came to. @returns the exit code @throws CommandFault where nothing was decided here */
+export async function reportAsked(
+  { host, out }: Pick<Answering, "host" | "out">,
+  card: Card,
+  { asked, refused, kept = "" }: { readonly asked: Asked; readonly refused: boolean; readonly kept?: string },
+): Promise<number> {
+  if (asked === undefined) throw new CommandFault(`${named(card)}: nothing was decided; it still waits${kept}`);
   if ("ended" in asked) {
-    const now = await approvals.card(card.id, as);
+    const now = await host.approvals.card(card.id, host.as);
     const status = now === undefined || "ambiguous" in now ? null : now.card.status;
-    throw new CommandFault(`${named(card)}: ${asked.ended} Nothing was decided here [late]`, exitOfEnded(status));
+    throw new CommandFault(`${named(card)}: ${asked.ended} Nothing was decided here [late]${kept}`, exitOfEnded(status));
   }
   const exit = await report({ host, out }, card, asked.decided);
   // Whoever waits for a yes must be able to tell a no from it.

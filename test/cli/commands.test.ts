@@ -192,6 +192,28 @@ describe("edit", { timeout: 60_000 }, () => {
     expect((await answer).isError).toBeFalsy();
   });
 
+  it("a no to the changed call refuses it with that reason, and is told by exit 3", async () => {
+    const { answer, card } = await call();
+    const terminal = bench.terminal([...HOLDPOINT, "edit", card.id], { EDITOR: "true" });
+    await terminal.shows("To run it");
+    terminal.type("not at all\r");
+    expect(await terminal.ended()).toBe(3);
+    expect((await answer).content[0]?.text).toContain('Reason given: "not at all".');
+    expect(bench.read("a.txt")).toBeUndefined();
+  });
+
+  it("a request that somebody else ends meanwhile keeps the text, and decides nothing", async () => {
+    const { answer, card } = await call();
+    const editor = bench.path("editor.sh");
+    writeFileSync(editor, `sed -i 's/"old"/"new"/' "$1"\n`);
+    const terminal = bench.terminal([...HOLDPOINT, "edit", card.id], { EDITOR: `sh ${editor}` });
+    await terminal.shows("To run it");
+    await bench.run(["reject", card.id]);
+    expect(await terminal.ended()).toBe(1);
+    await terminal.shows(/Nothing was decided here \[late\]\. Your text is kept: holdpoint edit/u);
+    expect((await answer).isError).toBe(true);
+  });
+
   it("an editor that failed decides nothing; a text that is no JSON is kept", async () => {
     const { card } = await call();
     for (const [editor, says] of [

@@ -1,7 +1,7 @@
 import type { Decided } from "../../core/approving.ts";
 import { type Card, cardText, differences, flagsOf, listing, localeOf, maskSecrets, type Presented } from "../../core/index.ts";
 import { askAtTerminal, forTerminal, refuseBelowAgents, terminalLimit, terminalOf } from "../ask.ts";
-import { type Answering, ending, refuseEnded, report, requestByDigest } from "../deciding.ts";
+import { type Answering, ending, refuseEnded, report, reportAsked, requestByDigest } from "../deciding.ts";
 import { type Edited, editInEditor, type EditorAnswer, readEdited, readEditedFile, withoutMasks } from "../edited.ts";
 import { CommandFault, usage } from "../exit-codes.ts";
 import { withDesk } from "../host.ts";
@@ -73,15 +73,17 @@ async function editAtTerminal(id: string, options: Options, answering: Answering
   const fromEditor: EditorAnswer | undefined = ready === undefined ? editInEditor(card, host.place) : undefined;
   const edited = withoutMasks(ready ?? fromEditor?.edited ?? null, card, await realArguments(card, answering));
   if (edited === null || edited === false) return report(answering, card, await sendEdit(presented, { edited }, answering));
+  let refused = false;
   const asked = await askAtTerminal({
     device,
     runtime: host.runtime,
     place: host.place,
     presented: editedCard(presented, edited),
-    decide: ({ verdict, reason }) =>
-      verdict === "approve"
-        ? sendEdit(presented, { edited }, answering)
-        : sendEdit(presented, { edited: null, ...(reason === undefined ? {} : { reason }) }, answering),
+    decide: ({ verdict, reason }) => {
+      refused = verdict === "reject";
+      const words = reason === undefined ? {} : { reason };
+      return sendEdit(presented, refused ? { edited: null, ...words } : { edited }, answering);
+    },
     seen: async () => undefined,
     over: (signal) => ending(host, card.id, signal),
   });
@@ -89,11 +91,10 @@ async function editAtTerminal(id: string, options: Options, answering: Answering
     fromEditor === undefined
       ? ""
       : `. Your text is kept: holdpoint edit${host.place.option} ${card.id} --file ${quoted(fromEditor.path)}`;
-  if (asked === undefined) throw new CommandFault(`nothing was decided; ${card.id} still waits${kept}`);
-  if ("ended" in asked) throw new CommandFault(`${asked.ended} Nothing was decided here [late]${kept}`);
-  if (asked.decided.counted) fromEditor?.discard();
-  else if (kept !== "") out.note(kept.slice(2));
-  return report(answering, card, asked.decided);
+  const decided = asked !== undefined && "decided" in asked ? asked.decided : undefined;
+  if (decided?.counted === true) fromEditor?.discard();
+  else if (decided !== undefined && kept !== "") out.note(kept.slice(2));
+  return reportAsked(answering, card, { asked, refused, kept });
 }
 
 async function editByDigest(id: string, options: Options, answering: Answering): Promise<number> {
