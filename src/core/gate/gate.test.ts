@@ -266,3 +266,18 @@ describe("a declaration", () => {
     },
   );
 });
+
+describe("a run on a desk that gives its policy later", () => {
+  it("is started, and begins with the policy that comes", async () => {
+    const on = gateBench();
+    const { snapshot } = on.gate.desk;
+    const later = {
+      ...elsewhere({ submit: async () => ({ ruling: "allow", how: "allowed" }) }),
+      snapshot: async () => snapshot.call(on.gate.desk),
+    };
+    const { gate } = makeLater(later, on);
+    gate.tool(recorder({ name: "look" }));
+    const run = await gate.start({ principal: "ada" });
+    expect(await run.try("look", {})).toMatchObject({ status: "ran" });
+  });
+});

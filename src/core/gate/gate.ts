@@ -80,7 +80,10 @@ export interface Gate extends AsyncDisposable {
    * @throws DeclarationError
    */
   observe(tool: Tool): GatedTool;
+  /** @throws DeclarationError where the desk is elsewhere and gives its policy later: then `start` */
   run(options: RunOptions): Run;
+  /** As `run`, on any desk. @throws HoldpointError `store_unavailable` where the desk could not be reached */
+  start(options: RunOptions): Promise<Run>;
   /** Could any call of this tool ask a person? */
   requires(tool: GatedTool | string): boolean;
   cancel(id: string): Promise<boolean>;
@@ -251,6 +254,10 @@ class LocalGate implements Gate {
     const snapshot = this.desk.snapshot(options.mode);
     if (snapshot instanceof Promise) throw new DeclarationError("this desk gives its policy later; await gate.start(options)");
     return startRun(this.#parts, options, snapshot);
+  }
+
+  async start(options: RunOptions): Promise<Run> {
+    return startRun(this.#parts, options, await this.desk.snapshot(options.mode));
   }
 
   requires(tool: GatedTool | string): boolean {

@@ -204,12 +204,12 @@ export function describe({ tool, floors }: KnownTool, policy: PolicySnapshot): D
   return descriptor;
 }
 
-function graverTier(own: Tier | undefined, parents: Tier | undefined): Tier | undefined {
+export function graverTier(own: Tier | undefined, parents: Tier | undefined): Tier | undefined {
   if (parents === "physical") return parents;
   return own !== undefined && parents !== undefined && TIERS.indexOf(parents) > TIERS.indexOf(own) ? parents : own;
 }
 
-const graverImpact = (own: Impact = "default", parents: Impact = "default"): Impact =>
+export const graverImpact = (own: Impact = "default", parents: Impact = "default"): Impact =>
   IMPACTS.indexOf(parents) > IMPACTS.indexOf(own) ? parents : own;
 
 /** What a parent's policy says of a tool holds below it too: its secrets, what it lets edit, how grave it is (P-17). */
