@@ -1,5 +1,5 @@
 import { type AnswerCode, bug, type Code, type RefusalCode } from "./errors.ts";
-import { type ClaimAttempt, type Guards, GUARDS, objection, overdue, type Vote } from "./guards.ts";
+import { type Attachment, type ClaimAttempt, type Guards, GUARDS, isGone, objection, overdue, type Vote } from "./guards.ts";
 import type { Hash } from "./hash.ts";
 import { type Instant, plus } from "./instant.ts";
 import type { Actor, JournalEvent } from "./journal.ts";
@@ -35,10 +35,21 @@ export type Event =
   | { readonly type: "tick"; readonly now: Instant; readonly shown: boolean }
   | { readonly type: "claim"; readonly attempt: ClaimAttempt; readonly claim: Claim }
   | { readonly type: "complete"; readonly tokenHash: Hash; readonly outcome: RunOutcome; readonly now: Instant }
+  | { readonly type: "lease"; readonly lease: Lease; readonly now: Instant }
+  | { readonly type: "park"; readonly lease: Lease; readonly now: Instant }
+  | { readonly type: "attach"; readonly attachment: Attachment; readonly lease: Lease; readonly by: AttachedBy }
+  | { readonly type: "gone"; readonly now: Instant }
   | { readonly type: "renew"; readonly tokenHash: Hash; readonly until: Instant }
   | { readonly type: "sweep"; readonly reason: IndeterminateReason; readonly now: Instant }
   | { readonly type: "find"; readonly ran: boolean; readonly by: Actor; readonly now: Instant }
   | { readonly type: "note"; readonly draft: Draft };
+
+type Lease = NonNullable<ApprovalRequest["lease"]>;
+/** Which run takes it up: a rejection is remembered for it too. */
+interface AttachedBy {
+  readonly session: string | null;
+  readonly run: string | null;
+}
 
 const refuse = (code: AnswerCode | RefusalCode): Moved => ({ ok: false, code });
 
@@ -147,6 +158,41 @@ function tick(request: ApprovalRequest, event: Extract<Event, { type: "tick" }>)
   });
 }
 
+/** May whoever holds it say that it still waits, or that it waits no longer? */
+const mayLease = (request: ApprovalRequest, lease: Lease, now: Instant): boolean =>
+  isOpen(request) && request.lease?.holder === lease.holder && overdue(request, now) === undefined && !isGone(request, now);
+
+/** As a longer claim lease: no change of the record's history. */
+function lease(request: ApprovalRequest, event: Extract<Event, { type: "lease" }>): Moved {
+  return mayLease(request, event.lease, event.now) ? move(request, { lease: event.lease }, []) : refuse("late");
+}
+
+function park(request: ApprovalRequest, event: Extract<Event, { type: "park" }>): Moved {
+  if (request.parked || !mayLease(request, event.lease, event.now)) return refuse("late");
+  const { holder } = event.lease;
+  return move(request, { parked: true, lease: event.lease }, [{ event: "request.parked", actor: null, data: { holder } }]);
+}
+
+function attach(request: ApprovalRequest, event: Extract<Event, { type: "attach" }>, guards: Guards): Moved {
+  const no = objection(guards.attach, event.attachment);
+  if (no !== undefined) return refuse(no);
+  const { session, run } = event.by;
+  const data = { holder: event.lease.holder, session, run };
+  return move(request, { parked: false, lease: event.lease }, [{ event: "request.attached", actor: null, data }]);
+}
+
+/** Nobody took it up again. Past a deadline time ends it, not this. */
+function gone(request: ApprovalRequest, event: Extract<Event, { type: "gone" }>): Moved {
+  if (!isGone(request, event.now) || overdue(request, event.now) !== undefined) return refuse("late");
+  return end(request, {
+    status: "cancelled",
+    reason: "requester_gone",
+    by: null,
+    at: event.now,
+    event: "request.cancelled",
+  });
+}
+
 function claim(request: ApprovalRequest, event: Extract<Event, { type: "claim" }>, guards: Guards): Moved {
   const no = objection(guards.claim, event.attempt);
   if (no !== undefined) return refuse(no);
@@ -212,6 +258,14 @@ export function transition(request: ApprovalRequest, event: Event, guards: Guard
       return claim(request, event, guards);
     case "complete":
       return complete(request, event);
+    case "lease":
+      return lease(request, event);
+    case "park":
+      return park(request, event);
+    case "attach":
+      return attach(request, event, guards);
+    case "gone":
+      return gone(request, event);
     case "renew":
       return renew(request, event);
     case "sweep":

@@ -124,9 +124,15 @@ const noted = ({ notes, statement }: Asker): readonly string[] =>
 export function opened(
   parts: DeskParts,
   question: Question,
-  from: { asker: Asker; requester: RequesterRecord; now: Instant; supersedes?: ApprovalRequest },
+  from: {
+    asker: Asker;
+    requester: RequesterRecord;
+    now: Instant;
+    supersedes?: ApprovalRequest;
+    lease?: NonNullable<ApprovalRequest["lease"]> | undefined;
+  },
 ): Opened {
-  const { asker, requester, now, supersedes } = from;
+  const { asker, requester, now, supersedes, lease = supersedes?.lease } = from;
   const id = parts.runtime.ids.request();
   const nonce = parts.runtime.ids.nonce();
   const hash = termsHash(parts.runtime.crypto, question.terms);
@@ -163,7 +169,8 @@ export function opened(
     digest,
     createdAt: now,
     decideBy: plus(now, question.terms.decideWithin),
-    parked: false,
+    ...(lease === undefined ? {} : { lease }),
+    parked: supersedes?.parked ?? false,
     decisions: [],
     impact: asker.impact,
     tier: asker.tier ?? null,

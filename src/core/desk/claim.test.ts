@@ -15,6 +15,7 @@ import {
   held,
   holdFor,
   identity,
+  passes,
   standing,
   submissionOf,
   viewOf,
@@ -227,7 +228,7 @@ describe("claim", () => {
     const clock = manualClock();
     const on = bench({ clock, store: faultyStore(memoryStore({ clock }), faults) });
     const { id, evidence } = await approved(on);
-    clock.set(clock.now() + 599_999);
+    await passes(on, id, 599_999);
     faults.change = (change) => {
       clock.set(clock.now() + 1);
       return change;

@@ -2,8 +2,9 @@ import { REFUSAL_CODES, type RefusalCode } from "../errors.ts";
 import { type Hash, hashOf } from "../hash.ts";
 import { type Instant, plus } from "../instant.ts";
 import { sameJson } from "../json.ts";
-import { JsonFault } from "../json-value.ts";
+import { JsonFault, type JsonObject } from "../json-value.ts";
 import type { ClaimEvidence, Claimed, Completion } from "../ports/desk.ts";
+import type { Row } from "../ports/store.ts";
 import type { ApprovalRequest, CancelReason, Claim, RunOutcome } from "../request.ts";
 import { digestOf, isOurDecision, partsOf, requesterRecord } from "../request-hash.ts";
 import { denyOf } from "../rule.ts";
@@ -16,14 +17,39 @@ import { integrityFault } from "./look.ts";
 import { electorateOf } from "./people.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
 import { endStreak } from "./remember.ts";
+import { resumeRow, spendResume } from "./resume.ts";
 import { standingFrom } from "./standing.ts";
 import { faultOf } from "./submit.ts";
 
-/** Who may take the approval up: the same principal, agent, session and run that asked (I13). */
-function sameAudience(record: ApprovalRequest, evidence: ClaimEvidence): boolean {
+/**
+ * Who may take the approval up: the same principal and agent (I13), in the session and run that asked, or in the one whose
+ * repeat took the request up, or with the resume token that was given out for it.
+ */
+async function sameAudience(
+  parts: DeskParts,
+  record: ApprovalRequest,
+  by: { evidence: ClaimEvidence; resumes: boolean },
+): Promise<boolean> {
+  const { evidence, resumes } = by;
   const { principal, agent, session, run } = requesterRecord(evidence.requester);
   const asked = record.requester;
-  return principal === asked.principal && agent === asked.agent && session === asked.session && run === asked.run;
+  if (principal !== asked.principal || agent !== asked.agent) return false;
+  if (resumes || (session === asked.session && run === asked.run)) return true;
+  return record.lease?.holder === evidence.holder && (await tookUp(parts, record, { holder: evidence.holder, session, run }));
+}
+
+/** Whoever holds the lease is not yet who took it up: a holder's name is nothing that a session has to itself. */
+async function tookUp(parts: DeskParts, record: ApprovalRequest, by: JsonObject): Promise<boolean> {
+  let last: JsonObject | undefined;
+  for await (const { event, data } of parts.store.journal(`request/${record.id}`)) if (event === "request.attached") last = data;
+  return last !== undefined && sameJson(last, by);
+}
+
+/** The row of the resume token that the claim shows, where it is this request's. */
+async function resumeShown(parts: DeskParts, record: ApprovalRequest, evidence: ClaimEvidence): Promise<Row | undefined> {
+  if (evidence.resumeToken === undefined) return undefined;
+  const row = await resumeRow(parts, evidence.resumeToken, evidence.requester.principal);
+  return row?.value.root === record.root ? row : undefined;
 }
 
 /** The digest of exactly the bytes that will run, secrets committed with the salts of when it was asked. */
@@ -80,7 +106,9 @@ async function checkHistory(parts: DeskParts, record: ApprovalRequest): Promise<
 async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): Promise<Claimed> {
   const stored = await parts.look(id);
   if (stored === undefined) return { ok: false, refusal: { code: "invalid_token" }, status: null };
-  if (!sameAudience(stored.record, evidence)) return { ok: false, refusal: { code: "invalid_token" }, status: null };
+  const resumed = await resumeShown(parts, stored.record, evidence);
+  if (!(await sameAudience(parts, stored.record, { evidence, resumes: resumed !== undefined })))
+    return { ok: false, refusal: { code: "invalid_token" }, status: null };
   if (stored.record.status === "approved") {
     const reason = withdrawal(parts, stored.record, evidence);
     if (reason !== undefined) return refuse(parts, id, { code: "cancelled", reason });
@@ -101,11 +129,12 @@ async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): P
       beside: async () => ({
         unlessKilled: killScopes(parts.tenant, record.call.tool.name, record.requester),
         before: record.runBy as Instant,
+        rows: resumed === undefined ? [] : [spendResume(resumed, now)],
       }),
     };
   });
   if (!done.ok) {
-    if (done.code === "expired" || done.code === "late") await parts.expire(id);
+    if (done.code === "expired" || done.code === "late" || done.code === "cancelled") await parts.expire(id);
     const code = REFUSAL_CODES.find((known) => known === done.code) ?? "expired";
     return refuse(parts, id, { code });
   }

@@ -12,6 +12,7 @@ import {
   holdFor,
   identity,
   nodeEvents,
+  passes,
   rowsOf,
   standing,
   submissionOf,
@@ -150,7 +151,7 @@ describe("deadlines", () => {
     const submission = submissionOf(on);
     const id = await held(on, submission);
     await on.channel.answer(id, "approve");
-    await on.clock.advance(600_000);
+    await passes(on, id, 600_000);
     expect((await standing(on, id)).record.resolution).toMatchObject({ status: "expired", reason: "not_claimed" });
     expect(await on.desk.claim(id, evidenceOf(submission))).toMatchObject({ ok: false, refusal: { code: "expired" } });
     expect(await on.desk.expire(id)).toBe(false);

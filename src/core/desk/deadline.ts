@@ -1,7 +1,9 @@
 import { problemOf } from "../errors.ts";
 import { hasEnded } from "../request.ts";
-import { instant } from "../instant.ts";
+import { goneAt, isGone, overdue } from "../guards.ts";
+import { instant, type Instant } from "../instant.ts";
 import { change } from "./change.ts";
+import { leaseReminder } from "./lease.ts";
 import { look } from "./look.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
 import { countRefusal, toolOf } from "./remember.ts";
@@ -15,16 +17,21 @@ async function wasShown(parts: DeskParts, id: string): Promise<boolean> {
   return false;
 }
 
-/** Commits an expiry that is due. False: none is. */
+/** Commits what time has ended: past a deadline an expiry, else a request that nobody took up again. False: nothing is due. */
 export async function expire(parts: DeskParts, id: string): Promise<boolean> {
   const shown = await wasShown(parts, id);
-  const done = await change(parts, id, async (stored, now) => ({
-    event: { type: "tick", now, shown },
-    beside: async () => ({
-      rows: await countRefusal(parts, stored.record.requester, toolOf(stored)),
-      notBefore: stored.record.runBy ?? stored.record.decideBy,
-    }),
-  }));
+  const done = await change(parts, id, async (stored, now) => {
+    const { record } = stored;
+    const gone = overdue(record, now) === undefined && isGone(record, now);
+    if (gone) return { event: { type: "gone", now }, beside: async () => ({ notBefore: goneAt(record) as Instant }) };
+    return {
+      event: { type: "tick", now, shown },
+      beside: async () => ({
+        rows: await countRefusal(parts, record.requester, toolOf(stored)),
+        notBefore: record.runBy ?? record.decideBy,
+      }),
+    };
+  });
   if (done.ok) parts.settled(done.record);
   return done.ok;
 }
@@ -38,8 +45,10 @@ export async function due(parts: DeskParts, id: string, again: number = TIMES.lo
     if (await expire(parts, id)) return;
     const stored = await look(parts, id);
     // Another desk may have ended it, and a store that nobody shares tells no one: whoever waits here looks now.
-    if (stored === undefined || hasEnded(stored.record.status) || stored.record.status === "claimed")
+    if (stored === undefined || hasEnded(stored.record.status) || stored.record.status === "claimed") {
+      parts.waiting.forget(leaseReminder(id));
       return parts.waiting.wake([id]);
+    }
   } catch (thrown) {
     parts.runtime.log.error("a deadline could not be recorded; it holds all the same", {
       request: id,

@@ -9,7 +9,7 @@ import { electorateOf, personOf, standingOf } from "./people.ts";
 import { decisionMac, isOurDecision, readView } from "../request-hash.ts";
 import { type ApprovalRequest, type Decision, hasEnded, type Payload } from "../request.ts";
 import type { Event } from "../transition.ts";
-import { overdue, type Vote } from "../guards.ts";
+import { isGone, overdue, type Vote } from "../guards.ts";
 import { payloadRow } from "./ask.ts";
 import { effectOf, stepsOf } from "./authority.ts";
 import { type Changed, change } from "./change.ts";
@@ -177,7 +177,7 @@ function repeatOf(
 
 /** Past a deadline, time has ended the request; whoever comes first after it says so in the record. */
 async function tickIfOverdue(parts: DeskParts, stored: Stored, now: Instant): Promise<void> {
-  if (overdue(stored.record, now) !== undefined) await parts.expire(stored.record.id);
+  if (overdue(stored.record, now) !== undefined || isGone(stored.record, now)) await parts.expire(stored.record.id);
 }
 
 function eventOf(

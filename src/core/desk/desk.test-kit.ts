@@ -174,6 +174,14 @@ export async function held(on: Bench, submission: Submission): Promise<string> {
   return ruling.request;
 }
 
+/** Time passes while its gate goes on saying that somebody waits. */
+export async function passes(on: Bench, id: string, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 50_000) {
+    await on.clock.advance(Math.min(left, 50_000));
+    await on.desk.renew(id, "gate");
+  }
+}
+
 export const refusalOf = (ruling: Ruling): unknown => (ruling.ruling === "refused" ? ruling.refusal : ruling);
 
 export async function standing(on: Pick<Bench, "desk">, id: string): Promise<Standing> {

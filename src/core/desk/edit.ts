@@ -1,7 +1,7 @@
 import { differences, firstForbidden } from "../editable.ts";
 import { type AnswerCode, type Code, HoldpointError, problemOf, type RefusalCode } from "../errors.ts";
 import { prerequisite } from "../grant.ts";
-import { objection, overdue } from "../guards.ts";
+import { isGone, objection, overdue } from "../guards.ts";
 import { holdOf } from "../hold.ts";
 import { type Instant, msOf } from "../instant.ts";
 import { copyJson, sameJson } from "../json.ts";
@@ -335,7 +335,8 @@ export async function edit(parts: DeskParts, id: string, given: { edit: EditAnsw
 
 async function current(parts: DeskParts, id: string): Promise<Stored | undefined> {
   const stored = await parts.look(id);
-  if (stored === undefined || overdue(stored.record, await parts.store.now()) === undefined) return stored;
+  const now = await parts.store.now();
+  if (stored === undefined || (overdue(stored.record, now) === undefined && !isGone(stored.record, now))) return stored;
   await parts.expire(id);
   return parts.look(id);
 }

@@ -24,6 +24,8 @@ export interface LocalDeskOptions {
   readonly listing?: readonly Identity[];
   readonly editRetries?: number;
   readonly guards?: Guards;
+  /** Where a person finds a request, as text that a model may pass on. Holds the id and nothing else. */
+  readonly link?: (id: string) => string;
 }
 
 /** A desk in this process: policy, store and dispatcher are its own, and so is the deciding side. */

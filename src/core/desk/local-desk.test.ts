@@ -13,6 +13,7 @@ import {
   holdFor,
   identity,
   nodeEvents,
+  passes,
   refusalOf,
   standing,
   submissionOf,
@@ -97,7 +98,7 @@ describe("a local desk", () => {
     expect(await other.desk.approvals.decide(id, { verdict: "approve", digest, view }, ADA)).toMatchObject({ found: false });
     expect(await on.channel.answer(id, "approve")).toMatchObject({ status: "approved" });
     expect(await other.desk.claim(id, evidenceOf(submission))).toMatchObject({ ok: false, refusal: { code: "invalid_token" } });
-    await on.clock.advance(600_000);
+    await passes(on, id, 600_000);
     expect(await other.desk.sweep()).toBe(0);
     expect((await standing(on, id)).status).toBe("expired");
   });

@@ -26,9 +26,11 @@ import { type EventStream, eventStream } from "./events.ts";
 import { journalWriter, recorded } from "./journal-writer.ts";
 import { killScopes, killSwitch } from "./kill.ts";
 import type { LocalDesk, LocalDeskOptions } from "./local-desk-port.ts";
+import { keepLease, leaseReminder, park, watchLease } from "./lease.ts";
 import { look, lookThrough } from "./look.ts";
 import { notes } from "./notes.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
+import { resumed } from "./resume.ts";
 import { standingFrom } from "./standing.ts";
 import { faultOf, submit } from "./submit.ts";
 import { type Open, openRequests, sweep } from "./sweep.ts";
@@ -87,6 +89,7 @@ class Local implements LocalDesk {
       kills: killSwitch({ store, clock: runtime.clock, log: runtime.log }),
       notes: notes(async (id) => void (await change(this.#parts, id, async () => ({ event: undefined })))),
       open: new Map(),
+      link: options.link,
       reachable: best([
         ...channels.map((channel) => channel.capabilities.assurance),
         ...listing.map((identity) => identity.assurance),
@@ -197,10 +200,11 @@ class Local implements LocalDesk {
       if (standing === undefined) throw new HoldpointError("not_found", `there is no request ${id} to wait for`);
       const followed = standing.record.id !== current;
       if (followed) await this.#catchUp(current, standing.record.id);
-      if (followed || standing.status !== "pending") this.#parts.waiting.wake([current]);
-      if (standing.status !== "pending") {
+      const over = standing.status !== "pending" || standing.record.parked;
+      if (followed || over) this.#parts.waiting.wake([current]);
+      if (over) {
         // Decided on another desk: the prompts of this one are closed too.
-        if (this.#parts.open.has(standing.record.id)) this.#settled(standing.record);
+        if (standing.status !== "pending" && this.#parts.open.has(standing.record.id)) this.#settled(standing.record);
         return standing;
       }
       if (reminded !== standing.record.id) this.#remind(standing.record.id, standing.record.decideBy);
@@ -240,11 +244,17 @@ class Local implements LocalDesk {
     return standingFrom(stored, { by: editors.by, arguments: stored.payload?.arguments ?? {} });
   }
 
-  async renew(id: string, _holder: string, token?: string): Promise<boolean> {
-    if (token === undefined) {
-      const stored = await look(this.#parts, id);
-      return stored !== undefined && !hasEnded(stored.record.status);
-    }
+  park(id: string, holder: string, leaving = false): Promise<boolean> {
+    return park(this.#parts, id, { holder, leaving });
+  }
+
+  async resume(token: string, { principal }: Requester): Promise<Standing | undefined> {
+    const stored = await resumed(this.#parts, token, principal);
+    return stored === undefined ? undefined : this.standing(stored.record.id);
+  }
+
+  async renew(id: string, holder: string, token?: string): Promise<boolean> {
+    if (token === undefined) return keepLease(this.#parts, id, holder);
     const tokenHash = `sha256:${this.#options.runtime.crypto.sha256(token)}` as const;
     const done = await change(this.#parts, id, async (_stored, now) => ({
       event: { type: "renew", tokenHash, until: plus(now, TIMES.claimLease) },
@@ -293,6 +303,7 @@ class Local implements LocalDesk {
     if (record.status === "pending") return;
     if (record.status === "approved" && record.runBy !== undefined) this.#remind(record.id, record.runBy);
     else wakes.forget(record.id);
+    if (record.status !== "approved") wakes.forget(leaseReminder(record.id));
     if (hasEnded(record.status)) open.delete(record.id);
     surfaces.close(record.id).catch((thrown: unknown) => {
       this.#options.runtime.log.error("surfaces could not be brought to their final form", {
@@ -309,6 +320,8 @@ class Local implements LocalDesk {
     const { id, digest, callKey } = successor.record;
     if (known !== undefined) open.set(id, { ...known, digest, callKey });
     wakes.forget(from);
+    wakes.forget(leaseReminder(from));
+    watchLease(this.#parts, successor.record);
     this.#remind(successor.record.id, successor.record.runBy ?? successor.record.decideBy);
     wakes.wake([from, successor.record.id]);
     surfaces.follow(from, successor).catch((thrown: unknown) => {

@@ -58,6 +58,8 @@ export interface DeskParts {
   readonly notes: Notes;
   /** What only this process knows of a request it submitted: secrets' salts, how to check an edit. Gone with it. */
   readonly open: Map<string, OpenCall>;
+  /** Where a person finds a request; `undefined`: nowhere but in what lists it. */
+  readonly link: ((id: string) => string) | undefined;
   /** The most that any configured channel or listing can prove. */
   readonly reachable: Assurance;
   /** A request as stored, checked for integrity. */
@@ -82,6 +84,11 @@ export const TIMES = {
   /** A claim whose holder stops renewing is an executor that died. */
   claimLease: 60_000,
   claimRenewal: 20_000,
+  /** A requester that stops renewing is gone; it may be taken up again for {@link REQUESTER_GRACE}. */
+  requesterLease: 60_000,
+  requesterRenewal: 20_000,
+  /** How long after everything is over a resume token still tells how it ended. */
+  resumeAfter: 86_400_000,
   /** A request that reached nobody by then is refused rather than waited out (P-06). */
   deliverWithin: 30_000,
   /** Between two tries of one delivery. */

@@ -2,7 +2,7 @@ import { isHoldpointError, problemOf, type RefusalCode } from "../errors.ts";
 import { exemptBy } from "../exemption.ts";
 import { type Prerequisite, prerequisite } from "../grant.ts";
 import { hashOf } from "../hash.ts";
-import type { Instant } from "../instant.ts";
+import { type Instant, plus } from "../instant.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { CallFacts } from "../policy.ts";
 import type { Hold, Refusal, Ruling, Submission } from "../ports/desk.ts";
@@ -14,9 +14,11 @@ import { type Salts, secretsIn } from "../secret.ts";
 import { authorityHold, joinedTerms, opened, payloadRow, type Question, questionOf } from "./ask.ts";
 import type { NodeDraft } from "./journal-writer.ts";
 import { killScopes } from "./kill.ts";
+import { watchLease } from "./lease.ts";
 import { lookThrough } from "./look.ts";
-import { type DeskParts, MOST_RACES } from "./parts.ts";
+import { type DeskParts, MOST_RACES, TIMES } from "./parts.ts";
 import { countRefusal, missingGrant, refusedBefore, useWindow, windowFor } from "./remember.ts";
+import { mintResume } from "./resume.ts";
 import { standingFrom } from "./standing.ts";
 
 /** A submission with what every station after "rule" needs of it. */
@@ -157,6 +159,15 @@ function saltsFor(parts: DeskParts, submission: Submission): Salts {
   );
 }
 
+const heldAs = (parts: DeskParts, { id, kind, decideBy }: ApprovalRequest): Extract<Ruling, { ruling: "held" }> => {
+  const link = parts.link?.(id);
+  return { ruling: "held", request: id, kind, decideBy, ...(link === undefined ? {} : { link }) };
+};
+
+/** Who blocks says again and again that it still does; what is suspended or deferred waits for nobody. */
+const leaseOf = ({ submission, now }: Ruled): { holder: string; until: Instant } | undefined =>
+  submission.wait === "block" ? { holder: submission.renewer, until: plus(now, TIMES.requesterLease) } : undefined;
+
 /** Stores the request with its terms, then tells people: recorded before it takes effect (P-10). */
 async function hold(
   parts: DeskParts,
@@ -174,7 +185,7 @@ async function hold(
     channels: submission.channels,
   });
   if (plan === undefined) return refuse(parts, ruled, { code: "no_approver" });
-  const { record, payload } = opened(parts, question, { asker: submission, requester, now });
+  const { record, payload } = opened(parts, question, { asker: submission, requester, now, lease: leaseOf(ruled) });
   const callRow = question.kind === "call" ? callRows(parts, ruled, record.id) : [];
   const created = {
     event: "request.created" as const,
@@ -194,9 +205,10 @@ async function hold(
     channels: plan.channels,
     requester: submission.requester,
   });
+  const token = (submission.resumable ?? submission.wait !== "block") ? mintResume(parts, record) : undefined;
   const written = await parts.journal.write({
     records: [{ before: null, next: record, drafts: [created] }],
-    rows: [payloadRow(payload, null), ...callRow],
+    rows: [payloadRow(payload, null), ...callRow, ...(token === undefined ? [] : [token.row])],
   });
   if (!written.ok) {
     parts.open.delete(record.id);
@@ -208,7 +220,8 @@ async function hold(
   }
   const [stored] = written.records as readonly [ApprovalRequest];
   parts.dispatcher.begin({ record: stored, payload }, plan);
-  return { ruling: "held", request: record.id, kind: record.kind, decideBy: record.decideBy };
+  watchLease(parts, stored);
+  return { ...heldAs(parts, stored), ...(token === undefined ? {} : { resumeToken: token.token }) };
 }
 
 /** The call id that the caller gave, taken in the same commit that opens the request or releases the call (P-03). */

@@ -62,7 +62,7 @@ async function runOut(parts: DeskParts, kind: "window" | "grant"): Promise<numbe
 }
 
 /**
- * Expires what is overdue, gives up claims whose lease is lost, and clears away windows and grants that have run out;
+ * Expires what is overdue, ends what nobody took up again, gives up claims whose lease is lost, and clears away windows and grants that have run out;
  * nothing is ever run again by it.
  */
 export async function sweep(parts: DeskParts): Promise<number> {

@@ -110,6 +110,9 @@ class Waiters implements Waiting {
 
   forget(id: string): void {
     this.#reminders.delete(id);
+    if (this.#reminders.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
   }
 
   #arm(at: number): void {

@@ -30,7 +30,7 @@ export async function checkCall(
     { station: "know", said: incoming.descriptor.tier ?? "no tier" },
     { station: "validate", said: "ok" },
   ];
-  const options = { id: undefined, statement: undefined, signal: call.signal, wait: "block" as const };
+  const options = { id: undefined, statement: undefined, signal: call.signal, wait: "block" as const, holder: "" };
   const prepared = await prepare(parts, incoming, { ...checked, options });
   if (!prepared.ok) return { verdict: "refused", stations: [...before, { station: "bind", said: prepared.refusal.code }] };
   const { submission } = prepared;

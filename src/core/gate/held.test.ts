@@ -21,6 +21,8 @@ function gateBefore(on: GateBench, over: (desk: Desk) => Partial<Desk>) {
     await: own("await") as Desk["await"],
     standing: own("standing") as Desk["standing"],
     renew: own("renew") as Desk["renew"],
+    park: own("park") as Desk["park"],
+    resume: own("resume") as Desk["resume"],
     claim: own("claim") as Desk["claim"],
     complete: own("complete") as Desk["complete"],
     cancel: own("cancel") as Desk["cancel"],

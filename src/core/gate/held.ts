@@ -63,22 +63,40 @@ const isWhatWasApproved = (parts: GateParts, standing: Standing, args: JsonObjec
   standing.record.call.secrets.length > 0 ||
   digestOf(parts.runtime.crypto, partsOf(standing.record, args)) === standing.record.digest;
 
-/** Keeps a claim alive while the tool runs; an executor that dies stops renewing, and the claim is found out. */
-function renewing(parts: GateParts, id: string, token: string): () => void {
+/**
+ * Keeps a request's lease alive while somebody waits, or a claim's while the tool runs; who dies stops renewing, and is
+ * found out. @returns stops
+ */
+export function renewing(parts: GateParts, lease: { id: string; holder: string; token?: string; every: number }): () => void {
+  const { id, holder, token, every } = lease;
+  let stopped = false;
   let cancel = (): void => undefined;
   const again = (): void => {
-    cancel = parts.runtime.clock.after(TIMES.claimRenewal, () => {
-      parts.desk.renew(id, parts.runtime.ids.process, token).then(again, (thrown: unknown) => {
-        parts.runtime.log.error("a claim could not be renewed", {
-          request: id,
-          problem: problemOf(thrown),
-        });
-        again();
-      });
-    });
+    if (!stopped) cancel = parts.runtime.clock.after(every, () => void renew());
+  };
+  const renew = async (): Promise<void> => {
+    try {
+      if (!(await parts.desk.renew(id, holder, token))) return;
+    } catch (thrown) {
+      parts.runtime.log.error("a lease could not be renewed", { request: id, problem: problemOf(thrown) });
+    }
+    again();
   };
   again();
-  return () => cancel();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
+/** A held request is its caller's for as long as the work on it goes on, and until then the caller says so. */
+export async function whileKept<T>(parts: GateParts, held: { id: string; holder: string }, work: () => Promise<T>): Promise<T> {
+  const stop = renewing(parts, { ...held, every: TIMES.requesterRenewal });
+  try {
+    return await work();
+  } finally {
+    stop();
+  }
 }
 
 async function record(parts: GateParts, id: string, ended: { token: string; ran: Ran }): Promise<void> {
@@ -142,7 +160,7 @@ export async function runApproved(
     return refusedOutcome(tool, { code: "tool_changed" }, id);
   }
   const claimed: Claimed = await parts.desk.claim(id, {
-    holder: parts.runtime.ids.process,
+    holder: submission.renewer,
     requester: submission.requester,
     tool: identity,
     arguments: args,
@@ -156,7 +174,7 @@ export async function runApproved(
     await record(parts, id, { token: claimed.token, ran: { as: "failed", error: new Error("not what was approved") } });
     return refusedOutcome(tool, { code: "context_changed" }, id);
   }
-  const stop = renewing(parts, id, claimed.token);
+  const stop = renewing(parts, { id, holder: submission.renewer, token: claimed.token, every: TIMES.claimRenewal });
   const ran = await execute(parts.runtime, {
     tool: incoming.known.tool,
     arguments: args,

@@ -141,6 +141,8 @@ export interface SubmissionOptions {
   readonly statement: string | undefined;
   readonly signal: Submission["signal"];
   readonly wait: Submission["wait"];
+  /** Whose lease it is: this run's. */
+  readonly holder: string;
 }
 
 /** How this gate checks an edit of this call: the same stations again, on the edited arguments. */
@@ -238,7 +240,7 @@ export async function prepare(
       deadline: parts.deadline,
       windows: parts.windows,
       channels: scopes[0].channels ?? parts.channels,
-      renewer: parts.runtime.ids.process,
+      renewer: call.options.holder,
       signal,
     },
   };

@@ -6,10 +6,11 @@ import type { Mode, PolicySnapshot } from "../policy.ts";
 import type { Refusal, Ruling, Standing, Submission } from "../ports/desk.ts";
 import type { Aborter } from "../ports/runtime.ts";
 import type { AbortLike, Requester, Tool } from "../tool-call.ts";
+import { TIMES } from "../desk/parts.ts";
 import { bind } from "./bind.ts";
 import { type Check, checkCall, unknownToolCheck } from "./check-call.ts";
 import { execute, type Ran } from "./execute.ts";
-import { isRefusal, outcomeOfRepeat, runApproved, waitFor, withdraw } from "./held.ts";
+import { isRefusal, outcomeOfRepeat, renewing, runApproved, waitFor, whileKept, withdraw } from "./held.ts";
 import { isFreeIn, isPlain, type Lane, nameOf, noted, performedBy } from "./lane.ts";
 import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
 import { describeBelow, type KnownTool, knownTool } from "./know.ts";
@@ -28,6 +29,8 @@ class LocalRun implements Run {
   readonly #lanes = new Map<unknown, Lane>();
   readonly #inFlight = new Map<string, Promise<Outcome>>();
   readonly #waits = new Set<Promise<unknown>>();
+  /** Not to be guessed: whoever names it may claim what this run took up. */
+  readonly #holder: string;
   readonly #guarded = new Map<string, unknown>();
   readonly #context: { readonly signal: Aborter["signal"]; readonly requester: Requester };
 
@@ -40,6 +43,7 @@ class LocalRun implements Run {
     },
   ) {
     this.#parts = parts;
+    this.#holder = `${parts.runtime.ids.process}/${parts.runtime.ids.nonce()}`;
     const { path, ...requester } = made.requester;
     // Tools, opinions and conditions are handed this very object: cards must not show what one of them wrote into it.
     this.requester = Object.freeze({ ...requester, ...(path === undefined ? {} : { path: Object.freeze([...path]) }) });
@@ -177,13 +181,14 @@ class LocalRun implements Run {
     const { id, statement } = call.options;
     const prepared = await prepare(this.#parts, lane.incoming, {
       ...noted(call.checked, call.options),
-      options: { id, statement, signal: call.signal, wait: "block" },
+      options: { id, statement, signal: call.signal, wait: "block", holder: this.#holder },
     });
     if (!prepared.ok) return refusedOutcome(name, prepared.refusal);
     for (;;) {
       const ruling = await this.#parts.desk.submit(prepared.submission);
       if (ruling.ruling !== "held" || ruling.kind === "call") return this.#follow(lane, prepared.submission, ruling);
-      const granted = await this.#wait(ruling.request, prepared.submission);
+      const { request: id } = ruling;
+      const granted = await whileKept(this.#parts, { id, holder: this.#holder }, () => this.#wait(id, prepared.submission));
       if (isRefusal(granted)) return refusedOutcome(name, granted, ruling.request);
       if (granted.refusal !== undefined) return refusedOutcome(name, granted.refusal, ruling.request);
       if (granted.status === "indeterminate" || granted.status === "failed")
@@ -244,6 +249,10 @@ class LocalRun implements Run {
   }
 
   async #held(lane: Lane, submission: Submission, id: string): Promise<Outcome> {
+    return whileKept(this.#parts, { id, holder: this.#holder }, () => this.#waited(lane, submission, id));
+  }
+
+  async #waited(lane: Lane, submission: Submission, id: string): Promise<Outcome> {
     const { name } = lane.known.tool;
     const standing = await this.#wait(id, submission);
     if (isRefusal(standing)) return refusedOutcome(name, standing, id);
@@ -294,7 +303,13 @@ class LocalRun implements Run {
     if (!checked.ok) return refusedOutcome(lane.known.tool.name, checked.refusal);
     const prepared = await prepare(this.#parts, lane.incoming, {
       ...noted(checked, options),
-      options: { id: options.id, statement: options.statement, signal: this.#signalFor(options.signal).signal, wait: "block" },
+      options: {
+        id: options.id,
+        statement: options.statement,
+        signal: this.#signalFor(options.signal).signal,
+        wait: "block",
+        holder: this.#holder,
+      },
     });
     return prepared.ok ? prepared.submission : refusedOutcome(lane.known.tool.name, prepared.refusal);
   }
@@ -307,6 +322,8 @@ class LocalRun implements Run {
     if (ruling.ruling !== "held")
       throw new DeclarationError(`"${submission.tool.name}" is not held; call it instead of submitting it`);
     this.#parts.opened.add(ruling.request);
+    const stop = renewing(this.#parts, { id: ruling.request, holder: this.#holder, every: TIMES.requesterRenewal });
+    submission.signal.addEventListener("abort", stop);
     const settled = this.#parts.desk.await(ruling.request, submission.signal);
     void this.#keep(this.#ended(ruling.request, submission, settled));
     return { id: ruling.request, settled };

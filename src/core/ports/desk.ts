@@ -12,11 +12,22 @@ export interface Desk {
   /** The policy and mode that a run starts with, frozen from then on. */
   snapshot(mode?: Mode): PolicySnapshot | Promise<PolicySnapshot>;
   submit(submission: Submission): Promise<Ruling>;
-  /** Waits until the request (or what an edit made of it) is approved or has ended. @throws the signal's reason on abort */
+  /** Waits until the request (or what an edit made of it) is parked, approved or has ended. @throws the signal's reason on abort */
   await(id: string, signal: AbortLike): Promise<Standing>;
   standing(id: string): Promise<Standing | undefined>;
-  /** Keeps the requester's lease, or a claim's lease (with its token), alive. False: lost. */
+  /**
+   * Keeps the requester's lease of a request that is held or parked, or a claim's lease (with its token), alive for another
+   * 60 s. False: it has ended, or is another's.
+   */
   renew(id: string, holder: string, token?: string): Promise<boolean>;
+  /**
+   * The caller waits no longer, and the request lives on: a repeat of the call takes it up. False: it has ended, or is
+   * another's.
+   * @param leaving its gate ends too: the lease ends now, so that a repeat from another session may take it up at once
+   */
+  park(id: string, holder: string, leaving?: boolean): Promise<boolean>;
+  /** Where the request of a resume token stands; `undefined`: unknown, over, malformed, or another principal's. Spends nothing. */
+  resume(token: string, by: Requester): Promise<Standing | undefined>;
   claim(id: string, evidence: ClaimEvidence): Promise<Claimed>;
   complete(id: string, token: string, outcome: Completion): Promise<boolean>;
   cancel(id: string, reason: CancelReason, by: Requester): Promise<boolean>;
@@ -64,7 +75,10 @@ export interface Submission {
   readonly windows: "on" | "off";
   /** The channel the gate prefers, and the list it may fall over to. */
   readonly channels: readonly string[];
+  /** Who holds the requester's lease: this run, in this process. */
   readonly renewer: string;
+  /** A resume token is made, for a caller that may leave and come back. Default: only for what does not block. */
+  readonly resumable?: boolean;
   readonly signal: AbortLike;
 }
 
@@ -109,9 +123,21 @@ export interface Refusal {
 export type Ruling =
   | { readonly ruling: "allow"; readonly how: "allowed" | "window" | "exempt" }
   | { readonly ruling: "refused"; readonly refusal: Refusal; readonly request?: string }
-  | { readonly ruling: "held"; readonly request: string; readonly kind: RequestKind; readonly decideBy: Instant }
-  /** The same call id came again and this is what became of it; never run again. */
+  | ({ readonly ruling: "held"; readonly request: string; readonly kind: RequestKind; readonly decideBy: Instant } & Held)
+  /**
+   * The same call came again, by its id or as the repeat of one whose caller was gone, and this is what became of it; never
+   * run again. `standing.result`: what it gave, kept for the repeat.
+   */
   | { readonly ruling: "repeated"; readonly standing: Standing };
+
+interface Held {
+  /** Where a person finds it; `undefined`: the desk has no address of its own. */
+  readonly link?: string;
+  /** It was asked before and this call, its repeat, took it up: the first request of its edits, itself where there were none. */
+  readonly attached?: string;
+  /** `hp1.<id>.<256 random bits>`: shown this once. */
+  readonly resumeToken?: string;
+}
 
 export interface Standing {
   readonly record: ApprovalRequest;
@@ -131,6 +157,8 @@ export interface ClaimEvidence {
   /** Full values. */
   readonly arguments: JsonObject;
   readonly bindings: Readonly<Record<string, string>>;
+  /** Proof of a caller that left and came back; the claim spends it. */
+  readonly resumeToken?: string;
 }
 
 export type Claimed =
@@ -140,8 +168,10 @@ export type Claimed =
 export interface Completion {
   /** `lost`: whether it ran cannot be said; the request becomes `indeterminate` and is never run again by itself. */
   readonly status: "succeeded" | "failed" | "lost";
-  /** JSON, or `undefined` for a value that is not. */
+  /** What the tool gave, where it gave something. */
   readonly value?: unknown;
+  /** The caller is gone: `value` is kept, and the call's repeat gets it once. */
+  readonly keep?: true;
   readonly errorCode?: string;
   readonly observedBy: "executor" | "host" | `agent:${string}`;
 }

@@ -7,6 +7,8 @@ export const throughDesk = (desk: Desk, change: Partial<Desk>): Desk => ({
   await: (id, signal) => desk.await(id, signal),
   standing: (id) => desk.standing(id),
   renew: (id, holder, token) => desk.renew(id, holder, token),
+  park: (id, holder, leaving) => desk.park(id, holder, leaving),
+  resume: (token, by) => desk.resume(token, by),
   claim: (id, evidence) => desk.claim(id, evidence),
   complete: (id, token, outcome) => desk.complete(id, token, outcome),
   cancel: (id, reason, by) => desk.cancel(id, reason, by),
