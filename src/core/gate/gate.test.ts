@@ -206,6 +206,21 @@ describe("a gate before a desk elsewhere", () => {
   it("says so when the policy comes later", () => {
     expect(() => gateBench({ desk: elsewhere({ snapshot: async () => ({}) as never }) })).toThrow(/gives its policy later/);
   });
+
+  it("starts a run with the policy that comes later, and none where it does not come", async () => {
+    const runtime = benchRuntime(manualClock());
+    const policy = snapshotOf({}, { runtime, record: "counts" });
+    const submit: Desk["submit"] = async () => ({ ruling: "allow", how: "allowed" });
+    const gate = makeGate({ runtime, store: undefined, desk: elsewhere({ snapshot: async () => policy, submit }) });
+    gate.tools([recorder({ name: "look" })]);
+    const run = await gate.start({ principal: "ada" });
+    expect(await run.try("look", {})).toMatchObject({ status: "ran" });
+    const gone = async () => {
+      throw new Error("not there");
+    };
+    const other = makeGate({ runtime, store: undefined, desk: elsewhere({ snapshot: gone }) });
+    await expect(other.start({ principal: "ada" })).rejects.toThrow("not there");
+  });
 });
 
 describe("a declaration", () => {
@@ -265,19 +280,4 @@ describe("a declaration", () => {
       }
     },
   );
-});
-
-describe("a run on a desk that gives its policy later", () => {
-  it("is started, and begins with the policy that comes", async () => {
-    const on = gateBench();
-    const { snapshot } = on.gate.desk;
-    const later = {
-      ...elsewhere({ submit: async () => ({ ruling: "allow", how: "allowed" }) }),
-      snapshot: async () => snapshot.call(on.gate.desk),
-    };
-    const { gate } = makeLater(later, on);
-    gate.tool(recorder({ name: "look" }));
-    const run = await gate.start({ principal: "ada" });
-    expect(await run.try("look", {})).toMatchObject({ status: "ran" });
-  });
 });
