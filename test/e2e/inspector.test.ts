@@ -75,9 +75,11 @@ describe.concurrent("a call that is refused", () => {
     expect(refused.received).not.toContain("Echo: hi");
   });
 
-  it("an edit is what runs", async () => {
+  it("an edit is what runs, and the model is told what did", async () => {
     const edited = await inspect(gated({ echo: { arguments: { message: "edited" } } }, EVERYTHING), call("echo", "message=hi"));
-    expect(JSON.parse(edited.stdout)).toEqual({ content: [{ type: "text", text: "Echo: edited" }] });
+    const ran = 'A person changed the arguments of "test/echo" before it ran. It ran with: {"message":"edited"}';
+    const texts = [ran, "Echo: edited"];
+    expect(JSON.parse(edited.stdout)).toEqual({ content: texts.map((text) => ({ type: "text", text })) });
     expect(edited.sent).toContain('"message":"hi"');
   });
 });

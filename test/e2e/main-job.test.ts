@@ -141,7 +141,10 @@ describe("a tool of server-filesystem, called by the inspector", () => {
       { type: "text", text: `Not run: nobody answered for "s/write_file" in time, and silence is not consent. ${FINAL}` },
     ]);
     const late = await bench.run(["approve", card.id, "--json", "--digest", card.digest]);
-    expect([late.status, JSON.parse(late.out)]).toEqual([1, { found: false, status: "expired", counted: false, code: "late" }]);
+    expect([late.status, JSON.parse(late.out)]).toMatchObject([
+      4,
+      { found: false, status: "expired", counted: false, code: "late", error: { code: "late" } },
+    ]);
     expect(bench.read("a.txt")).toBeUndefined();
   });
 
