@@ -17,7 +17,8 @@ export type Outcome<Value = unknown> =
       readonly sentence: string;
       readonly request?: string;
     }
-  | { readonly status: "suspended"; readonly request: string; readonly token: string }
+  /** It waits without its caller. `token` is empty where the same call made again takes it up; `link`: where a person finds it. */
+  | { readonly status: "suspended"; readonly request: string; readonly token: string; readonly link?: string }
   | { readonly status: "deferred"; readonly request: string }
   /** The tool may have run; it must not be repeated. */
   | { readonly status: "unknown"; readonly sentence: string; readonly request?: string };

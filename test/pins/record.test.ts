@@ -32,6 +32,7 @@ describe("the record of a request", () => {
       "id",
       "impact",
       "kind",
+      "lease",
       "masked",
       "nonce",
       "parked",

@@ -4,14 +4,16 @@ import { type Instant, plus } from "../instant.ts";
 import { sameJson } from "../json.ts";
 import { JsonFault, type JsonObject } from "../json-value.ts";
 import type { ClaimEvidence, Claimed, Completion } from "../ports/desk.ts";
-import type { Row } from "../ports/store.ts";
+import type { Row, RowChange, Stored } from "../ports/store.ts";
 import type { ApprovalRequest, CancelReason, Claim, RunOutcome } from "../request.ts";
 import { digestOf, isOurDecision, partsOf, requesterRecord } from "../request-hash.ts";
 import { denyOf } from "../rule.ts";
 import { withCommitments } from "../secret.ts";
 import type { Event } from "../transition.ts";
+import { payloadRow } from "./ask.ts";
 import { change } from "./change.ts";
 import { historyFlaw } from "./history.ts";
+import { keep } from "./kept.ts";
 import { killScopes } from "./kill.ts";
 import { integrityFault } from "./look.ts";
 import { electorateOf } from "./people.ts";
@@ -164,6 +166,18 @@ export function resultDigest(parts: DeskParts, value: unknown): Hash {
   }
 }
 
+const resultOf = (parts: DeskParts, { value, keep: kept }: Completion): NonNullable<RunOutcome["result"]> => ({
+  digest: resultDigest(parts, value),
+  ...(kept === true && parts.runtime.keys.seal !== null ? { sealed: true } : {}),
+});
+
+/** The caller is gone: its repeat gets what the call gave, or is told that nobody knows. */
+async function keptRow(parts: DeskParts, { payload }: Stored, value: unknown): Promise<readonly RowChange[]> {
+  if (payload === null) return [];
+  const row = await parts.store.row("payload", payload.request);
+  return row === undefined ? [] : [payloadRow({ ...payload, result: keep(parts, value) }, row.rev)];
+}
+
 /** How the holder says it ended: with an outcome, or that nobody could observe one. */
 function endingOf(record: ApprovalRequest, said: { tokenHash: Hash; outcome: RunOutcome | undefined; now: Instant }): Event {
   const { tokenHash, outcome, now } = said;
@@ -183,12 +197,19 @@ export async function complete(parts: DeskParts, id: string, ended: { token: str
       : {
           status,
           observedBy: outcome.observedBy,
-          ...(outcome.status === "succeeded" ? { result: { digest: resultDigest(parts, outcome.value) } } : {}),
+          ...(outcome.status === "succeeded" ? { result: resultOf(parts, outcome) } : {}),
           ...(outcome.errorCode === undefined ? {} : { error: { code: outcome.errorCode } }),
         };
-  const done = await change(parts, id, async ({ record }, now) => ({
+  const done = await change(parts, id, async ({ record, payload }, now) => ({
     event: endingOf(record, { tokenHash, outcome: said, now }),
-    beside: async () => ({ rows: await endStreak(parts, record.requester, record.call.tool.name) }),
+    beside: async () => ({
+      rows: [
+        ...(await endStreak(parts, record.requester, record.call.tool.name)),
+        ...(outcome.keep === true
+          ? await keptRow(parts, { record, payload }, status === "lost" ? undefined : outcome.value)
+          : []),
+      ],
+    }),
   }));
   if (done.ok) parts.settled(done.record);
   return done.ok;

@@ -17,6 +17,8 @@ export interface Dispatcher {
   plan(question: PlanQuestion): Promise<DeliveryPlan | undefined>;
   /** Starts delivering a stored request. */
   begin(stored: Stored, plan: DeliveryPlan): void;
+  /** It is shown, or being shown, by this process. */
+  knows(id: string): boolean;
   /** A complete view was shown to this person. */
   seen(id: string, identity: Identity): Promise<void>;
   /** The channel's person passes the question on. */
@@ -32,6 +34,7 @@ export interface Dispatcher {
 /** What the dispatcher needs the desk for. */
 export interface DispatchDesk {
   cancel(id: string, reason: CancelReason): Promise<void>;
+  park(id: string): Promise<void>;
   note(id: string, event: DeliveryEvent, facts: Record<string, string>): Promise<void>;
   /** The same, together with a decision that is given at once. */
   noteSoon(id: string, event: DeliveryEvent, facts: Record<string, string>): Promise<void>;
@@ -82,6 +85,10 @@ class Dispatching implements Dispatcher {
     this.#start(stored, { plan, next: 0 });
   }
 
+  knows(id: string): boolean {
+    return this.#underway.has(id);
+  }
+
   #start(stored: Stored, from: { plan: DeliveryPlan; next: number }): void {
     const { clock } = this.#parts.runtime;
     const until = clock.now() + TIMES.deliverWithin;
@@ -123,14 +130,17 @@ class Dispatching implements Dispatcher {
     const { clock } = this.#parts.runtime;
     const { until } = state;
     const settled = (): boolean => state.stop.signal.aborted || satisfied(stored, state);
+    const parks = state.plan.offered && stored.record.grade === "structural" && stored.record.lease !== undefined;
+    const unasked = state.plan.channels.length === 0;
     for (;;) {
       await this.#round(stored, state);
-      if (settled() || (state.plan.offered && state.plan.channels.length === 0)) return;
+      if (settled() || (state.plan.offered && unasked && !parks)) return;
       if (clock.now() >= until) break;
-      await this.#pause(Math.min(TIMES.deliverAgain, until - clock.now()), state);
+      await this.#pause(unasked ? until - clock.now() : Math.min(TIMES.deliverAgain, until - clock.now()), state);
       if (settled()) return;
     }
-    if (!state.plan.offered) await this.#giveUp(stored.record.id);
+    if (parks) await this.#desk.park(stored.record.id);
+    else if (!state.plan.offered) await this.#giveUp(stored.record.id);
   }
 
   #pause(ms: number, state: Underway): Promise<void> {

@@ -35,6 +35,16 @@ export async function park(parts: DeskParts, id: string, by: { holder: string; l
   return done.ok;
 }
 
+/**
+ * Nobody was shown it, but its caller's own person can find it by its id: the pending result brings that person the id, so
+ * the caller gets it now rather than later (design, section 4.6).
+ */
+export async function parkUnseen(parts: DeskParts, id: string): Promise<void> {
+  await onLatest(parts, id, async ({ record }, now) => ({
+    event: record.status === "pending" && record.lease !== undefined ? { type: "park", lease: record.lease, now } : undefined,
+  }));
+}
+
 /** Ends the request promptly once its grace is over; the guards hold without it, and the sweep comes later. */
 export function watchLease(parts: DeskParts, record: ApprovalRequest): void {
   const at = goneAt(record);

@@ -8,7 +8,7 @@ import type { Approvals } from "../ports/approvals.ts";
 import type { Channel } from "../ports/channel.ts";
 import type { Desk, Standing } from "../ports/desk.ts";
 import type { Stored } from "../ports/store.ts";
-import type { ApprovalRequest, CancelReason, Decision } from "../request.ts";
+import type { ApprovalRequest, CancelReason } from "../request.ts";
 import { hasEnded } from "../request.ts";
 import { ASSURANCES, type Assurance } from "../requirement.ts";
 import { requiredBy, ruleOn } from "../rule.ts";
@@ -26,12 +26,12 @@ import { type EventStream, eventStream } from "./events.ts";
 import { journalWriter, recorded } from "./journal-writer.ts";
 import { killScopes, killSwitch } from "./kill.ts";
 import type { LocalDesk, LocalDeskOptions } from "./local-desk-port.ts";
-import { keepLease, leaseReminder, park, watchLease } from "./lease.ts";
+import { keepLease, leaseReminder, park, parkUnseen, watchLease } from "./lease.ts";
 import { look, lookThrough } from "./look.ts";
 import { notes } from "./notes.ts";
 import { type DeskParts, TIMES } from "./parts.ts";
 import { resumed } from "./resume.ts";
-import { standingFrom } from "./standing.ts";
+import { standingWhole } from "./standing.ts";
 import { faultOf, submit } from "./submit.ts";
 import { type Open, openRequests, sweep } from "./sweep.ts";
 import { waiting } from "./waiting.ts";
@@ -82,6 +82,7 @@ class Local implements LocalDesk {
       waiting: waiting({ store, clock: runtime.clock, log: runtime.log, stop: runtime.aborter() }),
       dispatcher: dispatcher(() => this.#parts, {
         cancel: async (id, reason) => void (await this.#cancel(id, reason, null)),
+        park: (id) => parkUnseen(this.#parts, id),
         note: (id, event, facts) => this.#note(id, event, facts),
         noteSoon: (id, event, facts) => this.#parts.notes.add(id, { event, actor: null, data: facts }),
       }),
@@ -238,10 +239,7 @@ class Local implements LocalDesk {
   async standing(id: string): Promise<Standing | undefined> {
     const first = await look(this.#parts, id);
     const stored = first?.record.supersededBy === undefined ? first : await lookThrough(this.#parts, id);
-    if (stored === undefined) return undefined;
-    if (stored.record.supersedes === undefined) return standingFrom(stored);
-    const [editors] = stored.record.decisions as readonly [Decision];
-    return standingFrom(stored, { by: editors.by, arguments: stored.payload?.arguments ?? {} });
+    return stored === undefined ? undefined : standingWhole(stored);
   }
 
   park(id: string, holder: string, leaving = false): Promise<boolean> {

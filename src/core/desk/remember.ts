@@ -113,8 +113,45 @@ interface Remembered {
 export async function rememberRejection(
   parts: DeskParts,
   stored: Stored,
-  by: { actor: Actor; now: Instant },
+  by: { actor: Actor | null; now: Instant },
 ): Promise<Remembered> {
+  const { record } = stored;
+  const first = await refusedIn(parts, stored, by);
+  const rows = [...first.rows];
+  for (const run of await runsThatAsked(parts, record)) {
+    if (run === record.requester.run) continue;
+    // A window is one for all runs, and the first one ends it already.
+    rows.push(...(await refusedIn(parts, asOf(stored, run), by)).rows.filter(({ kind }) => kind !== "window"));
+  }
+  return { rows, node: first.node };
+}
+
+const asOf = (stored: Stored, run: string | null): Stored => ({
+  ...stored,
+  record: { ...stored.record, requester: { ...stored.record.requester, run } },
+});
+
+/** The run that asked, and those whose repeat took the request up: each of them is told of the no. */
+async function runsThatAsked({ store }: DeskParts, record: ApprovalRequest): Promise<ReadonlySet<string | null>> {
+  const runs = new Set([record.requester.run]);
+  for await (const { event, data } of store.journal(`request/${record.id}`))
+    if (event === "request.attached" && typeof data.run === "string") runs.add(data.run);
+  return runs;
+}
+
+/** A no that another run's repeat is told is remembered for that run too; whatever else it is told is not. */
+export async function rememberFor(
+  parts: DeskParts,
+  stored: Stored,
+  by: { run: string | null; now: Instant },
+): Promise<Remembered> {
+  const { status, resolution } = stored.record;
+  const no = status === "rejected" || resolution?.reason === "revoked";
+  if (!no || (await runsThatAsked(parts, stored.record)).has(by.run)) return { rows: [], node: [] };
+  return refusedIn(parts, asOf(stored, by.run), { actor: null, now: by.now });
+}
+
+async function refusedIn(parts: DeskParts, stored: Stored, by: { actor: Actor | null; now: Instant }): Promise<Remembered> {
   const { record } = stored;
   const asked = record.root === record.id ? undefined : await parts.look(record.root);
   const keys = new Set([record.callKey, asked?.record.callKey ?? record.callKey]);
@@ -128,7 +165,7 @@ export async function rememberRejection(
 async function refuseAgain(
   parts: DeskParts,
   stored: Stored,
-  call: { callKey: string; actor: Actor; now: Instant },
+  call: { callKey: string; actor: Actor | null; now: Instant },
 ): Promise<Remembered> {
   const { id, requester } = stored.record;
   const key = refusalKey(parts, requester, call.callKey);

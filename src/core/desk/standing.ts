@@ -1,7 +1,7 @@
 import type { Refusal, Standing } from "../ports/desk.ts";
 import type { Stored } from "../ports/store.ts";
 import { codeOf } from "../refusal.ts";
-import type { ApprovalRequest } from "../request.ts";
+import type { ApprovalRequest, Decision } from "../request.ts";
 
 /** The words of the person who ended it, where one did. */
 function reasonOf({ record, payload }: Stored): string | undefined {
@@ -28,6 +28,12 @@ export function standingFrom(stored: Stored, edited?: Standing["edited"]): Stand
     arguments: payload?.arguments ?? null,
     ...(refusal === undefined ? {} : { refusal }),
     ...(edited === undefined ? {} : { edited }),
-    ...(payload?.result == null ? {} : { result: payload.result }),
   };
+}
+
+/** With who changed the arguments, where an edit did. */
+export function standingWhole(stored: Stored): Standing {
+  if (stored.record.supersedes === undefined) return standingFrom(stored);
+  const [editors] = stored.record.decisions as readonly [Decision];
+  return standingFrom(stored, { by: editors.by, arguments: stored.payload?.arguments ?? {} });
 }

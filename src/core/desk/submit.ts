@@ -8,8 +8,9 @@ import type { CallFacts } from "../policy.ts";
 import type { Hold, Refusal, Ruling, Submission } from "../ports/desk.ts";
 import type { RowChange } from "../ports/store.ts";
 import { callKeyOf, requesterRecord } from "../request-hash.ts";
-import type { ApprovalRequest, RequesterRecord } from "../request.ts";
+import type { ApprovalRequest, Payload, RequesterRecord } from "../request.ts";
 import { requiredBy, ruleOn, type Verdict } from "../rule.ts";
+import type { Draft } from "../transition.ts";
 import { type Salts, secretsIn } from "../secret.ts";
 import { authorityHold, joinedTerms, opened, payloadRow, type Question, questionOf } from "./ask.ts";
 import type { NodeDraft } from "./journal-writer.ts";
@@ -18,6 +19,7 @@ import { watchLease } from "./lease.ts";
 import { lookThrough } from "./look.ts";
 import { type DeskParts, MOST_RACES, TIMES } from "./parts.ts";
 import { countRefusal, missingGrant, refusedBefore, useWindow, windowFor } from "./remember.ts";
+import { repeatRows, takeUp } from "./repeat.ts";
 import { mintResume } from "./resume.ts";
 import { standingFrom } from "./standing.ts";
 
@@ -159,6 +161,51 @@ function saltsFor(parts: DeskParts, submission: Submission): Salts {
   );
 }
 
+/** In one commit: the request, the id that its caller gave it, and where its repeat finds it. */
+async function store(
+  parts: DeskParts,
+  ruled: Ruled,
+  change: {
+    records: readonly [{ before: null; next: ApprovalRequest; drafts: readonly Draft[] }];
+    rows: readonly RowChange[];
+    callKey: string;
+  },
+): Promise<ApprovalRequest | Ruling> {
+  const { records, rows, callKey } = change;
+  for (let race = 0; race < MOST_RACES; race++) {
+    const found = await repeatRows(parts, { ...ruled, callKey }, records[0].next.id);
+    const written = await parts.journal.write({ records, rows: [...rows, ...found] });
+    if (written.ok) return (written.records as readonly [ApprovalRequest])[0];
+    if (written.why !== "conflict") return refused({ code: written.why === "clock_skew" ? "clock_skew" : "store_unavailable" });
+    const same = await repeated(parts, ruled);
+    if (same !== undefined) return same;
+    if (found.length === 0) break;
+  }
+  return refused({ code: "duplicate_id" });
+}
+
+/** The call takes up what was asked of it before, or is told how that ended. */
+async function taken(parts: DeskParts, ruled: Ruled, callKey: string): Promise<Ruling | undefined> {
+  const found = await takeUp(parts, { ...ruled, callKey });
+  if (found === undefined || "ruling" in found) return found?.ruling;
+  const { attached: record, payload } = found;
+  if (payload !== null && record.status === "pending" && !parts.dispatcher.knows(record.id))
+    await shown(parts, ruled, { record, payload });
+  return { ...heldAs(parts, record), attached: record.root };
+}
+
+/** The process that asked is gone, and its surfaces with it: this one shows it to whom it reaches. */
+async function shown(
+  parts: DeskParts,
+  { submission }: Ruled,
+  stored: { record: ApprovalRequest; payload: Payload },
+): Promise<void> {
+  const { terms, requester, grade } = stored.record;
+  const { wait, channels, holds } = submission;
+  const plan = await parts.dispatcher.plan({ terms, requester, grade, wait, holds, channels });
+  if (plan !== undefined) parts.dispatcher.begin(stored, plan);
+}
+
 const heldAs = (parts: DeskParts, { id, kind, decideBy }: ApprovalRequest): Extract<Ruling, { ruling: "held" }> => {
   const link = parts.link?.(id);
   return { ruling: "held", request: id, kind, decideBy, ...(link === undefined ? {} : { link }) };
@@ -206,19 +253,15 @@ async function hold(
     requester: submission.requester,
   });
   const token = (submission.resumable ?? submission.wait !== "block") ? mintResume(parts, record) : undefined;
-  const written = await parts.journal.write({
+  const stored = await store(parts, ruled, {
     records: [{ before: null, next: record, drafts: [created] }],
     rows: [payloadRow(payload, null), ...callRow, ...(token === undefined ? [] : [token.row])],
+    callKey: question.callKey,
   });
-  if (!written.ok) {
+  if ("ruling" in stored) {
     parts.open.delete(record.id);
-    const same = written.why === "conflict" ? await repeated(parts, ruled) : undefined;
-    if (same !== undefined) return same;
-    return refused({
-      code: written.why === "clock_skew" ? "clock_skew" : written.why === "conflict" ? "duplicate_id" : "store_unavailable",
-    });
+    return stored;
   }
-  const [stored] = written.records as readonly [ApprovalRequest];
   parts.dispatcher.begin({ record: stored, payload }, plan);
   watchLease(parts, stored);
   return { ...heldAs(parts, stored), ...(token === undefined ? {} : { resumeToken: token.token }) };
@@ -286,17 +329,21 @@ async function rule(parts: DeskParts, ruled: Ruled): Promise<Ruling> {
     return refuse(parts, ruled, { code: verdict.code, ...(verdict.reason === undefined ? {} : { reason: verdict.reason }) });
   const again = await repeated(parts, ruled);
   if (again !== undefined) return again;
+  const before = await taken(parts, ruled, ruled.callKey());
+  if (before !== undefined) return before;
   const wanted = await missingGrant(parts, ruled.requester, { prerequisites: prerequisites(ruled), now: ruled.now });
   if (wanted !== undefined) {
     if (ruled.submission.policy.mode === "no-ask") return refuse(parts, ruled, { code: "no_approver" });
     const question = grantQuestion(parts, ruled, wanted);
-    const before = await refusedBefore(parts, {
+    const asked = await taken(parts, ruled, question.callKey);
+    if (asked !== undefined) return asked;
+    const refusal = await refusedBefore(parts, {
       who: ruled.requester,
       callKey: question.callKey,
       tool: ruled.submission.tool.name,
       now: ruled.now,
     });
-    if (before !== undefined) return refuse(parts, ruled, { code: before === "already_refused" ? "not_granted" : before });
+    if (refusal !== undefined) return refuse(parts, ruled, { code: refusal === "already_refused" ? "not_granted" : refusal });
     return hold(parts, ruled, { question, salts: {}, holds: [] });
   }
   return verdict.verdict === "ask" ? askPerson(parts, ruled, verdict.holds) : allow(parts, ruled, verdict.by);

@@ -23,11 +23,41 @@ const ENDED: Readonly<Record<string, true>> = { succeeded: true, failed: true, i
 export const withdraw = (parts: GateParts, id: string, { requester, signal }: Submission): Promise<boolean> =>
   parts.desk.cancel(id, withdrawnBy(signal.reason), requester);
 
+/** A held request, and for how long its caller can wait. */
+export interface Held {
+  readonly id: string;
+  readonly submission: Submission;
+  readonly link: string | undefined;
+  /** Milliseconds since the epoch; `undefined`: until it is decided. */
+  readonly until: number | undefined;
+}
+
+/** Parks a held request when its caller can wait no longer. @returns whether it did; from then on it does not */
+function parkingAt(parts: GateParts, { id, submission, until }: Held): () => Promise<boolean> {
+  if (until === undefined) return async () => false;
+  const { clock, log } = parts.runtime;
+  let parked = Promise.resolve(false);
+  const cancel = clock.after(Math.max(0, until - clock.now()), () => {
+    parked = parts.desk.park(id, submission.renewer).catch((thrown: unknown) => {
+      log.error("a request could not be parked; its caller waits on", { request: id, problem: problemOf(thrown) });
+      return false;
+    });
+  });
+  return () => {
+    cancel();
+    return parked;
+  };
+}
+
 /** Waits for a held request; an abort of the caller withdraws it, so that nothing runs for nobody. */
-export async function waitFor(parts: GateParts, id: string, submission: Submission): Promise<Standing | Refusal> {
+export async function waitFor(parts: GateParts, held: Held): Promise<Standing | Refusal> {
+  const { id, submission } = held;
   parts.opened.add(id);
+  const parked = parkingAt(parts, held);
   try {
-    return await parts.desk.await(id, submission.signal);
+    const standing = await parts.desk.await(id, submission.signal);
+    // Decided and parked at the same moment: what the desk has is what counts.
+    return ((await parked()) ? await parts.desk.standing(id) : undefined) ?? standing;
   } catch (thrown) {
     if (submission.signal.aborted) {
       await withdraw(parts, id, submission);
@@ -40,6 +70,7 @@ export async function waitFor(parts: GateParts, id: string, submission: Submissi
     });
     return { code: isHoldpointError(thrown) ? "store_unavailable" : "policy_error" };
   } finally {
+    void parked();
     parts.opened.delete(id);
   }
 }
@@ -65,9 +96,15 @@ const isWhatWasApproved = (parts: GateParts, standing: Standing, args: JsonObjec
 
 /**
  * Keeps a request's lease alive while somebody waits, or a claim's while the tool runs; who dies stops renewing, and is
- * found out. @returns stops
+ * found out.
+ * @param lost called when it is nobody's to renew any more
+ * @returns stops
  */
-export function renewing(parts: GateParts, lease: { id: string; holder: string; token?: string; every: number }): () => void {
+export function renewing(
+  parts: GateParts,
+  lease: { id: string; holder: string; token?: string; every: number },
+  lost: () => void = () => undefined,
+): () => void {
   const { id, holder, token, every } = lease;
   let stopped = false;
   let cancel = (): void => undefined;
@@ -76,7 +113,7 @@ export function renewing(parts: GateParts, lease: { id: string; holder: string; 
   };
   const renew = async (): Promise<void> => {
     try {
-      if (!(await parts.desk.renew(id, holder, token))) return;
+      if (!(await parts.desk.renew(id, holder, token))) return lost();
     } catch (thrown) {
       parts.runtime.log.error("a lease could not be renewed", { request: id, problem: problemOf(thrown) });
     }
@@ -90,8 +127,8 @@ export function renewing(parts: GateParts, lease: { id: string; holder: string; 
 }
 
 /** A held request is its caller's for as long as the work on it goes on, and until then the caller says so. */
-export async function whileKept<T>(parts: GateParts, held: { id: string; holder: string }, work: () => Promise<T>): Promise<T> {
-  const stop = renewing(parts, { ...held, every: TIMES.requesterRenewal });
+export async function whileKept<T>(parts: GateParts, held: Held, work: () => Promise<T>): Promise<T> {
+  const stop = renewing(parts, { id: held.id, holder: held.submission.renewer, every: TIMES.requesterRenewal });
   try {
     return await work();
   } finally {
@@ -99,14 +136,19 @@ export async function whileKept<T>(parts: GateParts, held: { id: string; holder:
   }
 }
 
-async function record(parts: GateParts, id: string, ended: { token: string; ran: Ran }): Promise<void> {
-  const { token, ran } = ended;
+async function record(
+  parts: GateParts,
+  id: string,
+  ended: { token: string; ran: Ran; kept?: { readonly value: unknown } | undefined },
+): Promise<void> {
+  const { token, ran, kept } = ended;
   const errorCode = ran.as === "failed" ? "failed" : undefined;
   try {
     const done = await parts.desk.complete(id, token, {
       status: ran.as === "ran" ? "succeeded" : ran.as,
       observedBy: "executor",
       ...(ran.as === "ran" ? { value: ran.value } : {}),
+      ...(kept === undefined ? {} : { ...kept, keep: true as const }),
       ...(errorCode === undefined ? {} : { errorCode }),
     });
     if (!done) parts.runtime.log.error("an outcome came after its claim was given up", { request: id });
@@ -183,14 +225,21 @@ export async function runApproved(
     signal: submission.signal,
   });
   stop();
-  await record(parts, id, { token: claimed.token, ran });
+  await record(parts, id, { token: claimed.token, ran, kept: incoming.performer?.kept?.() });
   return outcomeOf(tool, ran, { request: id, edited: standing.edited });
+}
+
+/** It ran while its caller was gone: what it gave then. */
+function outcomeOfKept({ record, status, edited }: Standing, value: unknown): Outcome {
+  const facts = { how: "approved" as const, request: record.id, ...(edited === undefined ? {} : { edited }) };
+  return status === "failed" ? { status, error: value, ...facts } : { status: "ran", value, ...facts };
 }
 
 /** What a call that came before amounts to: its recorded outcome, never a second run (P-03). */
 export function outcomeOfRepeat(tool: string, standing: Standing): Outcome {
   const { id } = standing.record;
   if (standing.refusal !== undefined) return refusedOutcome(tool, standing.refusal, id);
+  if (standing.result !== undefined) return outcomeOfKept(standing, standing.result.value);
   if (ENDED[standing.status] === true) return unknownOutcome(tool, id);
   return refusedOutcome(tool, { code: "duplicate_id" }, id);
 }

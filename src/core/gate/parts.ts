@@ -35,6 +35,11 @@ export interface GateParts {
 /** Runs a tool that lives elsewhere, once the gate lets it. */
 export interface Performer {
   run(args: JsonObject, context: RunContext): unknown;
+  /**
+   * Asked once it ran: what its repeat is to get, where nobody waits for the answer any more; `undefined`: its caller is
+   * there.
+   */
+  kept?(): { readonly value: unknown } | undefined;
   /** The tool as it is defined now, looked at just before the claim; `undefined`: it is gone. */
   current?(): Promise<Tool | undefined>;
 }

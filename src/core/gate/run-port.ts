@@ -14,6 +14,11 @@ export interface CallOptions {
   readonly statement?: string;
   /** Lines for the card, by whoever hosts the call: what travels with it beside its arguments, what is not bound. */
   readonly notes?: readonly string[];
+  /**
+   * Milliseconds for which the caller can wait; then the call is parked: outcome `suspended`, and the same call made again
+   * takes it up. Only a gate between client and server parks. Default: until it is decided.
+   */
+  readonly hold?: number;
   /** What runs in place of the tool's own `run`: for a gate in front of tools that live elsewhere. */
   readonly performer?: Performer;
 }

@@ -1,4 +1,4 @@
-import { DeclarationError, isHoldpointError, type RefusalCode } from "../errors.ts";
+import { DeclarationError } from "../errors.ts";
 import { thaw } from "../desk/events.ts";
 import type { JsonObject } from "../json-value.ts";
 import { type Outcome, refusedOutcome, unknownOutcome, unwrap } from "../outcome.ts";
@@ -10,13 +10,15 @@ import { TIMES } from "../desk/parts.ts";
 import { bind } from "./bind.ts";
 import { type Check, checkCall, unknownToolCheck } from "./check-call.ts";
 import { execute, type Ran } from "./execute.ts";
-import { isRefusal, outcomeOfRepeat, renewing, runApproved, waitFor, whileKept, withdraw } from "./held.ts";
+import { type Held, isRefusal, outcomeOfRepeat, renewing, runApproved, waitFor, whileKept, withdraw } from "./held.ts";
 import { isFreeIn, isPlain, type Lane, nameOf, noted, performedBy } from "./lane.ts";
 import { check, type Checked, factsOf, type Incoming, prepare } from "./judge.ts";
 import { describeBelow, type KnownTool, knownTool } from "./know.ts";
+import { isParked, Parked } from "./parked.ts";
 import type { GateParts, Scope } from "./parts.ts";
 import type { CallOptions, ChildOptions, Guarded, GuardWords, Run, Submitted } from "./run-port.ts";
 import { type Joined, joined } from "./signals.ts";
+import { faulty, tellCall, unknownTool } from "./telling.ts";
 import { sameJson } from "../json.ts";
 
 const resultWords: Readonly<Record<Ran["as"], string>> = { ran: "ran", failed: "failed", lost: "unknown" };
@@ -31,6 +33,7 @@ class LocalRun implements Run {
   readonly #waits = new Set<Promise<unknown>>();
   /** Not to be guessed: whoever names it may claim what this run took up. */
   readonly #holder: string;
+  readonly #parked: Parked;
   readonly #guarded = new Map<string, unknown>();
   readonly #context: { readonly signal: Aborter["signal"]; readonly requester: Requester };
 
@@ -44,6 +47,7 @@ class LocalRun implements Run {
   ) {
     this.#parts = parts;
     this.#holder = `${parts.runtime.ids.process}/${parts.runtime.ids.nonce()}`;
+    this.#parked = new Parked(parts, this.#holder);
     const { path, ...requester } = made.requester;
     // Tools, opinions and conditions are handed this very object: cards must not show what one of them wrote into it.
     this.requester = Object.freeze({ ...requester, ...(path === undefined ? {} : { path: Object.freeze([...path]) }) });
@@ -98,38 +102,14 @@ class LocalRun implements Run {
     const started = this.#parts.runtime.clock.now();
     const lane = performedBy(this.#lane(tool), options.performer);
     const name = lane?.known.tool.name ?? nameOf(tool);
-    const outcome = lane === undefined ? this.#unknown(name) : await this.#through(lane, args, options);
-    this.#tell(name, { outcome, lane, duration: this.#parts.runtime.clock.now() - started });
+    const outcome = lane === undefined ? unknownTool(this.#parts, name) : await this.#through(lane, args, options);
+    tellCall(this.#parts, name, {
+      outcome,
+      lane,
+      duration: this.#parts.runtime.clock.now() - started,
+      who: this.requester.principal,
+    });
     return outcome as Outcome<never>;
-  }
-
-  #unknown(name: string): Outcome {
-    this.#parts.runtime.log.warn("an unknown tool was called", { tool: name });
-    this.#parts.events.emit({ type: "error", where: "know", code: "unknown_tool", problem: `tool "${name}" is not registered` });
-    return refusedOutcome(name, { code: "unknown_tool" });
-  }
-
-  #tell(name: string, told: { outcome: Outcome; lane: Lane | undefined; duration: number }): void {
-    const { outcome, lane, duration } = told;
-    const { log } = this.#parts.runtime;
-    const tier = lane?.incoming.descriptor.tier ?? null;
-    const how = "how" in outcome ? outcome.how : null;
-    const { request = null } = outcome as { readonly request?: string };
-    const summary = outcome.status === "refused" ? outcome.code : outcome.status;
-    if (lane !== undefined)
-      log[tier === "read" ? "debug" : "info"]("call", { tool: name, tier, status: outcome.status, how, request, duration });
-    if (this.#parts.events.heard)
-      this.#parts.events.emit({
-        type: "call",
-        tool: name,
-        tier,
-        status: outcome.status,
-        summary,
-        how,
-        duration,
-        who: this.requester.principal,
-        request,
-      });
   }
 
   async #through(lane: Lane, args: unknown, options: CallOptions): Promise<Outcome> {
@@ -137,20 +117,10 @@ class LocalRun implements Run {
     try {
       return await this.#stations(lane, args, { options, signal });
     } catch (thrown) {
-      return this.#faulty(lane.known.tool.name, thrown);
+      return faulty(this.#parts, lane.known.tool.name, thrown);
     } finally {
       release();
     }
-  }
-
-  /** A fault of a part on the way: nothing ran, since what a tool itself throws is an outcome long before (P-07, P-15). */
-  #faulty(name: string, thrown: unknown): Outcome {
-    const code = isHoldpointError(thrown) ? (thrown.code as RefusalCode) : "policy_error";
-    // Another's words can hold an argument, as a file system's hold the path.
-    const problem = isHoldpointError(thrown) ? thrown.message : thrown instanceof Error ? thrown.name : "not an error";
-    this.#parts.runtime.log.error("a call could not be carried out", { tool: name, code, problem });
-    this.#parts.events.emit({ type: "error", where: "gate", code, problem });
-    return refusedOutcome(name, { code });
   }
 
   async #stations(lane: Lane, args: unknown, call: { options: CallOptions; signal: AbortLike }): Promise<Outcome> {
@@ -178,25 +148,31 @@ class LocalRun implements Run {
 
   async #judged(lane: Lane, call: { checked: Checked; options: CallOptions; signal: AbortLike }): Promise<Outcome> {
     const { name } = lane.known.tool;
-    const { id, statement } = call.options;
+    const { id, statement, hold } = call.options;
+    const { runtime, grade } = this.#parts;
+    const until = hold === undefined || grade !== "structural" ? undefined : runtime.clock.now() + hold;
     const prepared = await prepare(this.#parts, lane.incoming, {
       ...noted(call.checked, call.options),
       options: { id, statement, signal: call.signal, wait: "block", holder: this.#holder },
     });
     if (!prepared.ok) return refusedOutcome(name, prepared.refusal);
+    const { submission } = prepared;
     for (;;) {
-      const ruling = await this.#parts.desk.submit(prepared.submission);
-      if (ruling.ruling !== "held" || ruling.kind === "call") return this.#follow(lane, prepared.submission, ruling);
-      const { request: id } = ruling;
-      const granted = await whileKept(this.#parts, { id, holder: this.#holder }, () => this.#wait(id, prepared.submission));
+      const ruling = await this.#parts.desk.submit(submission);
+      if (ruling.ruling !== "held") return this.#follow(lane, submission, ruling);
+      if (ruling.attached !== undefined) this.#parked.taken(ruling.attached);
+      const held = { id: ruling.request, submission, link: ruling.link, until };
+      if (ruling.kind === "call") return this.#hold(lane, held);
+      const granted = await whileKept(this.#parts, held, () => this.#wait(held));
       if (isRefusal(granted)) return refusedOutcome(name, granted, ruling.request);
+      if (isParked(granted)) return this.#parked.add(granted, ruling.link);
       if (granted.refusal !== undefined) return refusedOutcome(name, granted.refusal, ruling.request);
       if (granted.status === "indeterminate" || granted.status === "failed")
         return refusedOutcome(name, { code: "not_granted" }, ruling.request);
     }
   }
 
-  async #follow(lane: Lane, submission: Submission, ruling: Ruling): Promise<Outcome> {
+  async #follow(lane: Lane, submission: Submission, ruling: Exclude<Ruling, { ruling: "held" }>): Promise<Outcome> {
     const { name } = lane.known.tool;
     switch (ruling.ruling) {
       case "refused":
@@ -205,11 +181,12 @@ class LocalRun implements Run {
         return this.#allowed(lane, submission, ruling.how);
       case "repeated":
         return this.#repeated(lane, submission, ruling.standing);
-      case "held": {
-        const held = this.#held(lane, submission, ruling.request);
-        return submission.idGiven ? this.#flying(ruling.request, held) : held;
-      }
     }
+  }
+
+  #hold(lane: Lane, held: Held): Promise<Outcome> {
+    const outcome = this.#held(lane, held);
+    return held.submission.idGiven ? this.#flying(held.id, outcome) : outcome;
   }
 
   /** The same call again: one that is live is waited for with whoever waits, one that ended is never run again (P-03). */
@@ -218,7 +195,9 @@ class LocalRun implements Run {
     const known = this.#inFlight.get(root);
     if (known !== undefined) return known;
     const live = standing.status === "pending" || standing.status === "approved";
-    return live ? this.#flying(root, this.#held(lane, submission, id)) : outcomeOfRepeat(lane.known.tool.name, standing);
+    return live
+      ? this.#flying(root, this.#held(lane, { id, submission, link: undefined, until: undefined }))
+      : outcomeOfRepeat(lane.known.tool.name, standing);
   }
 
   /** By the request that was asked first: an edit puts others in its place. */
@@ -234,8 +213,8 @@ class LocalRun implements Run {
     return this.#run(lane, { arguments: submission.call.arguments, signal: submission.signal, how });
   }
 
-  #wait(id: string, submission: Submission): Promise<Standing | Refusal> {
-    return this.#keep(waitFor(this.#parts, id, submission));
+  #wait(held: Held): Promise<Standing | Refusal> {
+    return this.#keep(waitFor(this.#parts, held));
   }
 
   /** Waited for when the run ends. */
@@ -248,14 +227,16 @@ class LocalRun implements Run {
     }
   }
 
-  async #held(lane: Lane, submission: Submission, id: string): Promise<Outcome> {
-    return whileKept(this.#parts, { id, holder: this.#holder }, () => this.#waited(lane, submission, id));
+  async #held(lane: Lane, held: Held): Promise<Outcome> {
+    return whileKept(this.#parts, held, () => this.#waited(lane, held));
   }
 
-  async #waited(lane: Lane, submission: Submission, id: string): Promise<Outcome> {
+  async #waited(lane: Lane, held: Held): Promise<Outcome> {
     const { name } = lane.known.tool;
-    const standing = await this.#wait(id, submission);
-    if (isRefusal(standing)) return refusedOutcome(name, standing, id);
+    const { submission } = held;
+    const standing = await this.#wait(held);
+    if (isRefusal(standing)) return refusedOutcome(name, standing, held.id);
+    if (isParked(standing)) return this.#parked.add(standing, held.link);
     if (standing.refusal !== undefined) return refusedOutcome(name, standing.refusal, standing.record.id);
     if (standing.status !== "approved") return outcomeOfRepeat(name, standing);
     return this.#carefully(lane, () => runApproved(this.#parts, lane.incoming, { submission, standing }));
@@ -297,7 +278,7 @@ class LocalRun implements Run {
 
   async #submission(tool: unknown, args: unknown, options: CallOptions): Promise<Submission | Outcome> {
     const lane = this.#lane(tool);
-    if (lane === undefined) return this.#unknown(nameOf(tool));
+    if (lane === undefined) return unknownTool(this.#parts, nameOf(tool));
     if (this.#end.signal.aborted) return refusedOutcome(lane.known.tool.name, { code: "cancelled" });
     const checked = await check(this.#parts, lane.incoming, args);
     if (!checked.ok) return refusedOutcome(lane.known.tool.name, checked.refusal);
@@ -377,10 +358,11 @@ class LocalRun implements Run {
     return new LocalRun(this.#parts, { requester, scopes: [own, ...this.#scopes], signal: this.#end.signal });
   }
 
-  /** Withdraws what still waits, and resolves when that is recorded. */
+  /** Withdraws what still waits, lets go what is parked, and resolves when that is recorded. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort(new Error("the run has ended"));
     await Promise.allSettled([...this.#waits]);
+    await this.#parked.leave();
   }
 }
 
