@@ -43,7 +43,7 @@ export interface Guards {
   readonly approve: Readonly<
     Record<"state" | "time" | "gone" | "known" | "self" | "eligible" | "assurance" | "once" | "shown", VoteGuard>
   >;
-  readonly reject: Readonly<Record<"state" | "time" | "known" | "eligible" | "digest", VoteGuard>>;
+  readonly reject: Readonly<Record<"state" | "time" | "gone" | "known" | "eligible" | "digest", VoteGuard>>;
   readonly claim: Readonly<Record<"state" | "time" | "gone" | "parked" | "bytes" | "quorum", ClaimGuard>>;
   readonly attach: Readonly<Record<"state" | "time" | "gone" | "free", AttachGuard>>;
 }
@@ -84,13 +84,16 @@ export const goneAt = ({ lease }: ApprovalRequest): Instant | undefined =>
 const inTime = ({ request, now }: Pick<Vote, "request" | "now">): AnswerCode | undefined =>
   overdue(request, now) === undefined ? undefined : "late";
 
+const isThere = ({ request, now }: Pick<Vote, "request" | "now">): AnswerCode | undefined =>
+  isGone(request, now) ? "late" : undefined;
+
 const known: VoteGuard = ({ decision }) => (decision.by === "" || decision.as === "" ? "not_eligible" : undefined);
 
 export const GUARDS: Guards = {
   approve: {
     state: ({ request }) => (request.status === "pending" ? undefined : "late"),
     time: inTime,
-    gone: ({ request, now }) => (isGone(request, now) ? "late" : undefined),
+    gone: isThere,
     known,
     self: (vote) =>
       vote.standing?.self === true && holdsAny(vote.standing) && eligibleClauses(vote).length === 0 ? "self_approval" : undefined,
@@ -108,6 +111,7 @@ export const GUARDS: Guards = {
   reject: {
     state: ({ request }) => (request.status === "pending" || request.status === "approved" ? undefined : "late"),
     time: inTime,
+    gone: isThere,
     known,
     eligible: ({ standing }) => (holdsAny(standing) ? undefined : "not_eligible"),
     digest: ({ request, decision }) => (decision.digest === request.digest ? undefined : "stale_view"),
@@ -127,7 +131,7 @@ export const GUARDS: Guards = {
   attach: {
     state: ({ request }) => (request.status === "pending" || request.status === "approved" ? undefined : "late"),
     time: inTime,
-    gone: ({ request, now }) => (isGone(request, now) ? "late" : undefined),
+    gone: isThere,
     // What is still held by a live caller is that caller's; a second identical call is a request of its own.
     free: ({ request, own, now }) => ((request.parked && own) || isLost(request, now) ? undefined : "late"),
   },

@@ -22,6 +22,8 @@ export interface ModelSpec {
   readonly runWithin: number;
   /** How long a claim is leased. */
   readonly lease: number;
+  /** How long the requester's lease is at first; `null`: it has none. */
+  readonly hold: number | null;
 }
 
 export type ModelStep =
@@ -39,6 +41,10 @@ export type ModelStep =
   | { readonly do: "tick"; readonly shown: boolean }
   | { readonly do: "claim"; readonly bytes: boolean; readonly forged: readonly number[]; readonly lost: readonly number[] }
   | { readonly do: "complete"; readonly token: boolean; readonly how: "succeeded" | "failed" }
+  | { readonly do: "lease"; readonly holder: number; readonly length: number }
+  | { readonly do: "park"; readonly holder: number; readonly length: number }
+  | { readonly do: "attach"; readonly holder: number; readonly own: boolean; readonly length: number }
+  | { readonly do: "gone" }
   | { readonly do: "renew"; readonly token: boolean; readonly lease: number }
   | { readonly do: "sweep"; readonly reason: "lease_lost" | "crashed" | "unobserved" }
   | { readonly do: "find"; readonly ran: boolean }
@@ -64,6 +70,9 @@ export interface Model {
   /** When the claim's lease ends. */
   readonly leased: number | null;
   readonly finding: boolean | null;
+  /** Whose request it is, and until when; 0 is who asked. */
+  readonly kept: { readonly holder: number; readonly until: number } | null;
+  readonly parked: boolean;
 }
 
 /** What became of a step: the next state and the journal's events, or every code that may stand for the refusal. */
@@ -78,6 +87,8 @@ export const modelStart = (spec: ModelSpec, now: number): Model => ({
   resolution: null,
   leased: null,
   finding: null,
+  kept: spec.hold === null ? null : { holder: 0, until: now + spec.hold },
+  parked: false,
 });
 
 const refused = (...codes: readonly string[]): ModelMove => ({ refused: new Set(codes) });
@@ -86,6 +97,13 @@ const isOpen = (model: Model): boolean => model.status === "pending" || model.st
 /** The tick's guard, "checked inside every other guard too". */
 export const isOverdue = (model: Model, now: number): boolean =>
   model.status === "pending" ? now >= model.decideBy : model.status === "approved" && model.runBy !== null && now >= model.runBy;
+
+/** "Lost: agent gone, may be taken up again for 5 min." */
+const GRACE = 300_000;
+const isLost = ({ kept }: Model, now: number): boolean => kept !== null && now >= kept.until;
+/** Nobody may take it up, vote for it or run it any more, whether somebody has said so or not. */
+export const isGone = (model: Model, now: number): boolean =>
+  isOpen(model) && model.kept !== null && now >= model.kept.until + GRACE;
 
 const moved = (model: Model, patch: Partial<Model>, events: readonly string[]): ModelMove => ({
   next: { ...model, ...patch, rev: model.rev + events.length },
@@ -129,7 +147,7 @@ export function objectionsTo(
   const able = mayApprove(spec, step.who);
   const person = spec.people[step.who];
   const codes: string[] = [];
-  if (model.status !== "pending" || now >= model.decideBy) codes.push("late");
+  if (model.status !== "pending" || now >= model.decideBy || isGone(model, now)) codes.push("late");
   if (!step.known) codes.push("not_eligible");
   if (able.length === 0)
     codes.push(person?.self === true && person.named.some((row) => row.includes(true)) ? "self_approval" : "not_eligible");
@@ -151,7 +169,7 @@ function approve(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, {
 function reject(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, { do: "reject" }>; now: number }): ModelMove {
   const { step, now } = at;
   const codes: string[] = [];
-  if (!isOpen(model) || isOverdue(model, now)) codes.push("late");
+  if (!isOpen(model) || isOverdue(model, now) || isGone(model, now)) codes.push("late");
   if (!step.known || spec.people[step.who]?.named.some((row) => row.includes(true)) !== true) codes.push("not_eligible");
   if (!step.digest) codes.push("stale_view");
   if (codes.length > 0) return refused(...codes);
@@ -173,7 +191,7 @@ function claim(spec: ModelSpec, model: Model, at: { step: Extract<ModelStep, { d
   const { step, now } = at;
   const people = spec.people.map((person, who) => (step.lost.includes(who) ? { self: person.self, named: [] } : person));
   const codes: string[] = [];
-  if (model.status !== "approved") codes.push("cancelled");
+  if (model.status !== "approved" || model.parked || isGone(model, now)) codes.push("cancelled");
   if (model.runBy === null || now >= model.runBy) codes.push("expired");
   if (!step.bytes) codes.push("context_changed");
   if (
@@ -196,6 +214,28 @@ function complete(model: Model, step: Extract<ModelStep, { do: "complete" }>, no
   if (model.status === "indeterminate") return found(model, true);
   if (model.status !== "claimed") return refused("late");
   return ended(model, { status: step.how, reason: step.how, by: null, at: now }, { event: `request.${step.how}` });
+}
+
+const keeps = (model: Model, holder: number, now: number): boolean =>
+  isOpen(model) && model.kept?.holder === holder && !isOverdue(model, now) && !isGone(model, now);
+
+type Keeping = Extract<ModelStep, { do: "lease" | "park" | "attach" | "gone" }>;
+
+/** The requester's lease: renewed, parked, taken up by a repeat, or given up for good. */
+function keep(model: Model, step: Keeping, now: number): ModelMove {
+  if (step.do === "gone") {
+    if (!isGone(model, now) || isOverdue(model, now)) return refused("late");
+    return ended(model, { status: "cancelled", reason: "requester_gone", by: null, at: now }, { event: "request.cancelled" });
+  }
+  const kept = { holder: step.holder, until: now + step.length };
+  if (step.do === "lease") return keeps(model, step.holder, now) ? moved(model, { kept }, []) : refused("late");
+  if (step.do === "park")
+    return keeps(model, step.holder, now) && !model.parked
+      ? moved(model, { kept, parked: true }, ["request.parked"])
+      : refused("late");
+  const free = (model.parked && step.own) || isLost(model, now);
+  if (!isOpen(model) || isOverdue(model, now) || isGone(model, now) || !free) return refused("late");
+  return moved(model, { kept, parked: false }, ["request.attached"]);
 }
 
 function sweep(model: Model, step: Extract<ModelStep, { do: "sweep" }>, now: number): ModelMove {
@@ -222,10 +262,10 @@ export function modelStep(spec: ModelSpec, model: Model, at: { step: ModelStep; 
     case "reject":
       return reject(spec, model, { step, now });
     case "cancel":
-      if (!isOpen(model) || isOverdue(model, now)) return refused("late");
+      if (!isOpen(model) || isOverdue(model, now) || isGone(model, now)) return refused("late");
       return ended(model, { status: "cancelled", reason: step.reason, by: operator, at: now }, { event: "request.cancelled" });
     case "supersede":
-      if (model.status !== "pending" || isOverdue(model, now)) return refused("late");
+      if (model.status !== "pending" || isOverdue(model, now) || isGone(model, now)) return refused("late");
       return ended(model, { status: "cancelled", reason: "superseded", by: operator, at: now }, { event: "request.superseded" });
     case "tick":
       return tick(model, step, now);
@@ -233,6 +273,11 @@ export function modelStep(spec: ModelSpec, model: Model, at: { step: ModelStep; 
       return claim(spec, model, { step, now });
     case "complete":
       return complete(model, step, now);
+    case "lease":
+    case "park":
+    case "attach":
+    case "gone":
+      return keep(model, step, now);
     case "renew":
       return model.status === "claimed" && step.token ? moved(model, { leased: now + step.lease }, []) : refused("late");
     case "sweep":

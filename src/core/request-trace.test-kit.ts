@@ -59,6 +59,7 @@ export function requestOf(spec: ModelSpec): ApprovalRequest {
     digest: DIGEST,
     createdAt: timeOf(0),
     decideBy: timeOf(spec.decideWithin),
+    ...(spec.hold === null ? {} : { lease: { holder: "h0", until: timeOf(spec.hold) } }),
     parked: false,
     decisions: [],
     impact: "default",
@@ -116,6 +117,18 @@ function claimEvent(
   return { type: "claim", attempt, claim };
 }
 
+function keepEvent(
+  request: ApprovalRequest,
+  at: { step: Extract<ModelStep, { do: "lease" | "park" | "attach" | "gone" }>; ms: number },
+): Event {
+  const { step, ms } = at;
+  const now = timeOf(ms);
+  if (step.do === "gone") return { type: "gone", now };
+  const lease = { holder: `h${step.holder}`, until: timeOf(ms + step.length) };
+  if (step.do !== "attach") return { type: step.do, lease, now };
+  return { type: "attach", attachment: { request, own: step.own, now }, lease, by: { session: null, run: lease.holder } };
+}
+
 /** The code's own event for a step of the model. */
 export function eventOf(spec: ModelSpec, request: ApprovalRequest, at: { step: ModelStep; ms: number }): Event {
   const { step, ms } = at;
@@ -143,6 +156,11 @@ export function eventOf(spec: ModelSpec, request: ApprovalRequest, at: { step: M
         },
         now,
       };
+    case "lease":
+    case "park":
+    case "attach":
+    case "gone":
+      return keepEvent(request, { step, ms });
     case "renew":
       return { type: "renew", tokenHash: step.token ? TOKEN : OTHER, until: timeOf(ms + step.lease) };
     case "sweep":
@@ -165,6 +183,12 @@ const mostly = (): fc.Arbitrary<boolean> => fc.integer({ min: 0, max: 9 }).map((
 const who = (): fc.Arbitrary<number> => fc.nat(PEOPLE.length - 1);
 const few = (): fc.Arbitrary<readonly number[]> =>
   fc.oneof({ weight: 6, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.uniqueArray(who(), { maxLength: 2 }) });
+
+/** Shorter than the grace of a requester that is gone, and longer. */
+const LONG = 900_000;
+const length = (): fc.Arbitrary<number> =>
+  fc.oneof({ weight: 2, arbitrary: fc.integer({ min: 1, max: 40 }) }, { weight: 1, arbitrary: fc.constant(LONG) });
+const within = () => ({ decideWithin: length(), runWithin: length() });
 
 const specs = (): fc.Arbitrary<ModelSpec> =>
   fc
@@ -190,11 +214,15 @@ const specs = (): fc.Arbitrary<ModelSpec> =>
             }),
           ),
         ),
-        decideWithin: fc.integer({ min: 1, max: 40 }),
-        runWithin: fc.integer({ min: 1, max: 40 }),
+        ...within(),
         lease: fc.constant(10),
+        hold: fc.oneof({ weight: 1, arbitrary: fc.constant(null) }, { weight: 3, arbitrary: fc.integer({ min: 1, max: 20 }) }),
       }),
     );
+
+const holder = (): fc.Arbitrary<number> => fc.nat(1);
+/** 0: whoever leaves ends it at once. */
+const leaseOf = (): fc.Arbitrary<number> => fc.constantFrom(0, 10, 20);
 
 const anyStep = (): fc.Arbitrary<ModelStep> =>
   fc.oneof(
@@ -233,6 +261,16 @@ const anyStep = (): fc.Arbitrary<ModelStep> =>
         reason: fc.constantFrom("lease_lost" as const, "lease_lost" as const, "crashed" as const, "unobserved" as const),
       }),
     },
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: fc.constantFrom("lease" as const, "park" as const), holder: holder(), length: leaseOf() }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("park" as const), holder: fc.constant(0), length: leaseOf() }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant("attach" as const), holder: holder(), own: fc.boolean(), length: leaseOf() }),
+    },
+    { weight: 1, arbitrary: fc.constant({ do: "gone" as const }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("find" as const), ran: fc.boolean() }) },
     { weight: 1, arbitrary: fc.constant({ do: "note" as const }) },
   );
@@ -270,6 +308,7 @@ export const trace = (): fc.Arbitrary<Trace> =>
             { weight: 6, arbitrary: fc.constant(0) },
             { weight: 3, arbitrary: fc.nat(3) },
             { weight: 1, arbitrary: fc.nat(30) },
+            { weight: 1, arbitrary: fc.constantFrom(299_990, 300_000) },
           ),
           step: anyStep(),
         }),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Guards, GUARDS } from "./guards.ts";
+import { plus } from "./instant.ts";
 import { isTerminal, type Model, modelStart, modelStep, type ModelStep, quorumMet } from "./request-model.test-kit.ts";
 import {
   DIGEST,
@@ -15,6 +16,7 @@ import {
   type Trace,
 } from "./request-trace.test-kit.ts";
 import { type ApprovalRequest, STATUSES } from "./request.ts";
+
 import { ASSURANCES } from "./requirement.ts";
 import { derivedStatus, type Draft, type Moved, must, transition } from "./transition.ts";
 
@@ -34,6 +36,8 @@ const seenOf = (record: ApprovalRequest): unknown => ({
   resolution: record.resolution ?? null,
   leased: record.claim?.until ?? null,
   finding: record.finding?.ran ?? null,
+  kept: record.lease ?? null,
+  parked: record.parked,
 });
 const expected = (model: Model): unknown => ({
   ...model,
@@ -43,6 +47,7 @@ const expected = (model: Model): unknown => ({
   resolution:
     model.resolution === null ? null : { ...model.resolution, by: nameOf(model.resolution.by), at: timeOf(model.resolution.at) },
   leased: model.leased === null ? null : timeOf(model.leased),
+  kept: model.kept === null ? null : { holder: `h${model.kept.holder}`, until: timeOf(model.kept.until) },
 });
 
 const FROZEN = [
@@ -91,9 +96,15 @@ function checkInvariants(
   }
   if (isTerminal(before.status)) expect(next.status, "I4: ends are final").toBe(before.status);
   expect(next.rev - before.rev, "I4, I11: one entry, one revision").toBe(drafts.length);
-  if (step.do !== "renew") expect(drafts.length, "I11: every change has its entry").toBeGreaterThan(0);
+  if (step.do !== "renew" && step.do !== "lease") expect(drafts.length, "I11: every change has its entry").toBeGreaterThan(0);
   if (step.do === "approve") expect(now < before.decideBy, "I7: no late vote").toBe(true);
+  const goneAt = before.lease === undefined ? undefined : plus(before.lease.until, 300_000);
+  if ((step.do === "approve" || step.do === "reject" || step.do === "claim" || step.do === "attach") && goneAt !== undefined)
+    expect(now < goneAt, "A105: nothing for whoever is gone").toBe(true);
+  if (step.do === "attach" && before.lease !== undefined)
+    expect(before.parked || now >= before.lease.until, "what is held is its caller's").toBe(true);
   if (step.do === "claim") {
+    expect(before.parked, "approval does not run a parked call").toBe(false);
     expect(before.runBy !== undefined && now < before.runBy, "I7: no late claim").toBe(true);
     expect(watched.refusedForGood, "I8: a no stands").toBe(false);
     expect(
@@ -155,6 +166,15 @@ const MUTANTS: Readonly<Record<string, Machine>> = {
   M_DUPE: machine(without("approve", "once")),
   M_LATE_CLAIM: machine(without("claim", "time")),
   M_NO_DIGEST: machine(without("claim", "bytes")),
+  /** Not of the checked model: the requester's lease is only here. */
+  M_GONE_LATE: (request, event) =>
+    event.type === "gone" && request.lease !== undefined && event.now >= request.lease.until
+      ? transition({ ...request, lease: { ...request.lease, until: timeOf(-300_000) } }, event)
+      : transition(request, event),
+  M_FOREIGN_LEASE: (request, event) =>
+    (event.type === "lease" || event.type === "park") && request.lease !== undefined
+      ? transition({ ...request, lease: { ...request.lease, holder: event.lease.holder } }, event)
+      : transition(request, event),
   M_RETRY_LOST: machine({
     ...GUARDS,
     claim: {
@@ -185,6 +205,10 @@ const EVENTS = [
   "tick",
   "claim",
   "complete",
+  "lease",
+  "park",
+  "attach",
+  "gone",
   "renew",
   "sweep",
   "find",
@@ -208,7 +232,7 @@ describe("transition", () => {
     expect(pairs.filter((pair) => (counts.tried.get(pair) ?? 0) < 100)).toEqual([]);
   });
 
-  const OUT = (["approve", "reject", "claim"] as const).flatMap((event) =>
+  const OUT = (["approve", "reject", "claim", "attach"] as const).flatMap((event) =>
     Object.keys(GUARDS[event]).map((guard) => [event, guard] as const),
   );
   it.each(OUT)("finds that the guard %s.%s is missing", (event, guard) => {
@@ -235,6 +259,7 @@ describe("transition", () => {
       decideWithin: 10,
       runWithin: 10,
       lease: 10,
+      hold: null,
     };
     const request = requestOf(spec);
     const event = eventOf(spec, request, {

@@ -126,15 +126,18 @@ function reject(request: ApprovalRequest, event: Extract<Event, { type: "reject"
       });
 }
 
+/** Time has ended it, whether somebody has said so or not. */
+const isOver = (request: ApprovalRequest, now: Instant): boolean => overdue(request, now) !== undefined || isGone(request, now);
+
 const isOpen = (request: ApprovalRequest): boolean => request.status === "pending" || request.status === "approved";
 
 function cancel(request: ApprovalRequest, event: Extract<Event, { type: "cancel" }>): Moved {
-  if (!isOpen(request) || overdue(request, event.now) !== undefined) return refuse("late");
+  if (!isOpen(request) || isOver(request, event.now)) return refuse("late");
   return end(request, { status: "cancelled", reason: event.reason, by: event.by, at: event.now, event: "request.cancelled" });
 }
 
 function supersede(request: ApprovalRequest, event: Extract<Event, { type: "supersede" }>): Moved {
-  if (request.status !== "pending" || overdue(request, event.now) !== undefined) return refuse("late");
+  if (request.status !== "pending" || isOver(request, event.now)) return refuse("late");
   return end(request, {
     status: "cancelled",
     reason: "superseded",
@@ -160,7 +163,7 @@ function tick(request: ApprovalRequest, event: Extract<Event, { type: "tick" }>)
 
 /** May whoever holds it say that it still waits, or that it waits no longer? */
 const mayLease = (request: ApprovalRequest, lease: Lease, now: Instant): boolean =>
-  isOpen(request) && request.lease?.holder === lease.holder && overdue(request, now) === undefined && !isGone(request, now);
+  isOpen(request) && request.lease?.holder === lease.holder && !isOver(request, now);
 
 /** As a longer claim lease: no change of the record's history. */
 function lease(request: ApprovalRequest, event: Extract<Event, { type: "lease" }>): Moved {

@@ -20,6 +20,8 @@ const SELF = [true, false, false, false, true];
 const DECIDE_WITHIN = 300_000;
 const RUN_WITHIN = 600_000;
 const LEASE = 60_000;
+/** The requester's lease of what blocks. */
+const HOLD = 60_000;
 
 interface Demand {
   readonly of: readonly (readonly string[])[];
@@ -72,6 +74,7 @@ const specOf = (demand: number): ModelSpec => {
     decideWithin: DECIDE_WITHIN,
     runWithin: RUN_WITHIN,
     lease: LEASE,
+    hold: HOLD,
   };
 };
 

@@ -134,8 +134,9 @@ const asOf = (stored: Stored, run: string | null): Stored => ({
 /** The run that asked, and those whose repeat took the request up: each of them is told of the no. */
 async function runsThatAsked({ store }: DeskParts, record: ApprovalRequest): Promise<ReadonlySet<string | null>> {
   const runs = new Set([record.requester.run]);
-  for await (const { event, data } of store.journal(`request/${record.id}`))
-    if (event === "request.attached" && typeof data.run === "string") runs.add(data.run);
+  for await (const { record: edited } of store.find({ root: record.root }))
+    for await (const { event, data } of store.journal(`request/${edited.id}`))
+      if (event === "request.attached" && typeof data.run === "string") runs.add(data.run);
   return runs;
 }
 

@@ -51,15 +51,20 @@ const putRow = (key: string, row: Row | undefined, requests: readonly string[]):
 /** A damaged record must not keep the call from being asked anew. */
 async function lookOrNone(parts: DeskParts, id: string): Promise<Stored | undefined> {
   try {
-    const stored = await lookThrough(parts, id);
-    const now = await parts.store.now();
-    if (stored === undefined || (overdue(stored.record, now) === undefined && !isGone(stored.record, now))) return stored;
-    await parts.expire(stored.record.id);
     return await lookThrough(parts, id);
   } catch {
     // Looking has said what is wrong with it.
     return undefined;
   }
+}
+
+/** As it stands now: what time has ended is ended first. */
+async function current(parts: DeskParts, id: string): Promise<Stored | undefined> {
+  const stored = await lookOrNone(parts, id);
+  const now = await parts.store.now();
+  if (stored === undefined || (overdue(stored.record, now) === undefined && !isGone(stored.record, now))) return stored;
+  await parts.expire(stored.record.id);
+  return lookOrNone(parts, id);
 }
 
 /** Of the session that asked, or of the one that took it up last. */
@@ -159,7 +164,7 @@ export type TakenUp =
 
 async function answerTo(parts: DeskParts, row: Row, asked: Asked): Promise<TakenUp | "again" | undefined> {
   for (const id of requestsOf(row)) {
-    const stored = await lookOrNone(parts, id);
+    const stored = await current(parts, id);
     const how = stored === undefined ? undefined : forRepeat(parts, stored, asked);
     if (stored === undefined || how === undefined) continue;
     if (how === "take") {
@@ -198,7 +203,7 @@ export async function repeatRows(parts: DeskParts, asked: Asked, id: string): Pr
   const row = await parts.store.row("call", key);
   const before: string[] = [];
   for (const other of requestsOf(row)) {
-    const stored = await lookOrNone(parts, other);
+    const stored = await current(parts, other);
     if (stored !== undefined && (!hasEnded(stored.record.status) || isUntold(stored))) before.push(other);
   }
   return [putRow(key, row, [...before, id].slice(-MOST_REPEATS))];
