@@ -136,7 +136,8 @@ async function attempt(parts: DeskParts, id: string, evidence: ClaimEvidence): P
     };
   });
   if (!done.ok) {
-    if (done.code === "expired" || done.code === "late" || done.code === "cancelled") await parts.expire(id);
+    const approved = done.code === "cancelled" && done.stored?.record.status === "approved";
+    if (done.code === "expired" || done.code === "late" || approved) await parts.expire(id);
     const code = REFUSAL_CODES.find((known) => known === done.code) ?? "expired";
     return refuse(parts, id, { code });
   }

@@ -40,6 +40,9 @@ describe("the local desk against a model of its own", () => {
       "renew ok",
       "reconcile ok",
       "expire ok",
+      "lease ok",
+      "park ok",
+      "submit repeated",
     ];
     expect(rare.filter((what) => (done.get(what) ?? 0) < 20)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nodeRuntime } from "../../runtime/node/index.ts";
+import { GUARDS } from "../guards.ts";
 import { type Entry, entryHash } from "../journal.ts";
 import type { Commit, RecordChange, Store } from "../ports/store.ts";
 import { follow, inMemory } from "./desk-follow.test-kit.ts";
@@ -100,6 +101,17 @@ const MUTANTS: Readonly<Record<string, Under>> = {
       committing(inner, (change) =>
         inner.commit({ ...change, entries: change.entries.filter(({ event }) => event !== "request.claimed") }),
       ),
+  },
+  /** The following are not of the checked model: the requester's lease and the repeat of a call are only here. */
+  M_TAKEN_WHILE_HELD: { truth: inMemory, guards: { ...GUARDS, attach: { ...GUARDS.attach, free: () => undefined } } },
+  M_RUNS_UNASKED: { truth: inMemory, guards: { ...GUARDS, claim: { ...GUARDS.claim, parked: () => undefined } } },
+  M_TOLD_TWICE: {
+    truth: inMemory,
+    store: (inner) =>
+      committing(inner, (change) => {
+        const told = change.records.length === 0 && change.entries.some(({ event }) => event === "request.attached");
+        return inner.commit(told ? { ...change, rows: [] } : change);
+      }),
   },
 };
 

@@ -38,6 +38,7 @@ const onOne = (lost: () => fc.Arbitrary<boolean>): fc.Arbitrary<Command> =>
         at: at(),
         right: mostly(),
         how: fc.constantFrom("succeeded" as const, "failed" as const),
+        keep: fc.boolean(),
         lost: lost(),
       }),
     },
@@ -52,21 +53,37 @@ const yes = (who: number): Command => ({ do: "approve", at: 0, who, level: 2, vi
 /** Enough people for each demand. */
 const ENOUGH: readonly (readonly number[])[] = [[1], [1, 2], [0], [1, 0], [1]];
 const taken: Command = { do: "claim", at: 0, right: true, lost: false };
-const ended: Command = { do: "complete", at: 0, right: true, how: "succeeded", lost: false };
+const ended: Command = { do: "complete", at: 0, right: true, how: "succeeded", keep: true, lost: false };
+const parked: Command = { do: "park", at: 0, right: true, leaving: false, lost: false };
 /** The straight ways to the late states, so that everything is tried there too. */
 const ways = (demand: number): readonly (readonly Command[])[] => {
   const approved = (ENOUGH[demand] ?? []).map(yes);
   return [
     approved.slice(0, 1),
+    [parked],
+    [parked, ...approved],
+    [parked, { do: "reject", at: 0, who: (ENOUGH[demand] ?? [1])[0] ?? 1, view: "fresh", lost: false }],
+    [{ do: "wait", ms: 60_000 }],
+    [{ ...parked, leaving: true }],
+    [...approved, { do: "wait", ms: 360_000 }],
     approved,
     approved,
     [...approved, taken],
     [...approved, taken],
     [...approved, taken, ended],
     [...approved, taken, { do: "wait", ms: 60_000 }, { do: "sweep" }],
-    [...approved, { do: "wait", ms: 600_000 }, { do: "expire", at: 0 }],
+    [...approved, taken, { do: "wait", ms: 60_000 }, { do: "sweep" }, { do: "reconcile", at: 0, ran: true }],
     [
+      ...approved,
       { do: "wait", ms: 300_000 },
+      { do: "lease", at: 0, right: true },
+      { do: "wait", ms: 300_000 },
+      { do: "expire", at: 0 },
+    ],
+    [
+      { do: "wait", ms: 350_000 },
+      { do: "lease", at: 0, right: true },
+      { do: "wait", ms: 50_000 },
       { do: "expire", at: 0 },
     ],
     [{ do: "edit", at: 0, who: (ENOUGH[demand] ?? [1])[0] ?? 1, n: 3, view: "fresh", lost: false }],
@@ -89,6 +106,22 @@ const submitted = (): fc.Arbitrary<readonly Command[]> =>
     )
     .map(([first, way]) => [first, ...way]);
 
+/** Not at once with a vote: that may take back a renewal, which comes again long before the lease is over. */
+const keeping = (): fc.Arbitrary<Command> =>
+  fc.oneof(
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("lease" as const), at: at(), right: mostly() }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant("park" as const),
+        at: at(),
+        right: mostly(),
+        leaving: seldom(),
+        lost: seldom(),
+      }),
+    },
+  );
+
 /** One after another: what sequences are made of. */
 const stretch = (): fc.Arbitrary<readonly Step[]> =>
   fc.oneof(
@@ -97,6 +130,7 @@ const stretch = (): fc.Arbitrary<readonly Step[]> =>
       weight: 6,
       arbitrary: submitted().map((commands): Step[] => commands.map((one) => ({ one }))),
     },
+    { weight: 3, arbitrary: keeping().map((one): Step[] => [{ one }]) },
     { weight: 4, arbitrary: fc.tuple(onOne(never), onOne(never)).map((both): Step[] => [{ both }]) },
     {
       weight: 2,

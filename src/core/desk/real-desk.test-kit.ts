@@ -4,11 +4,21 @@ import type { Guards } from "../guards.ts";
 import { instant } from "../instant.ts";
 import { verifyStream } from "../journal.ts";
 import type { Decided, Identity } from "../ports/approvals.ts";
+import type { Hold, Submission } from "../ports/desk.ts";
 import type { Directory } from "../ports/directory.ts";
 import type { Store } from "../ports/store.ts";
 import type { Hash } from "../hash.ts";
 import { type Bench, bench, entriesOf, evidenceOf, holdFor, identity, submissionOf } from "./desk.test-kit.ts";
-import { type Command, DEMANDS, indexOf, type ModelDesk, NAMES, type Told, type View } from "./desk-model.test-kit.ts";
+import {
+  type Command,
+  DECIDE_WITHIN,
+  DEMANDS,
+  indexOf,
+  type ModelDesk,
+  NAMES,
+  type Told,
+  type View,
+} from "./desk-model.test-kit.ts";
 import { type Faults, faultyStore, noFaults } from "./faulty-store.test-kit.ts";
 import type { LocalDesk } from "./local-desk.ts";
 
@@ -35,6 +45,16 @@ const DIRECTORY: Directory = {
   holds: async () => false,
   ownerOf: async (agent) => (agent === "bot" ? "olga" : undefined),
 };
+/** What a gateway's run asks: a repeat of it finds what it asked before. */
+const callOf = (on: Bench, call: { args: unknown; holds: readonly Hold[]; run: number }): Submission =>
+  submissionOf(on, {
+    args: call.args,
+    holds: call.holds,
+    grade: "structural",
+    deadline: DECIDE_WITHIN,
+    renewer: `gate ${call.run}`,
+    requester: requesterOf(call.run),
+  });
 const requesterOf = (run: number) => ({ principal: "ada", agent: "bot", run: `run-${run}` });
 const QUIET = new Set(["request.seen", "request.delivered"]);
 
@@ -179,8 +199,19 @@ export class RealDesk {
         return this.#claim(command, id);
       case "complete": {
         const token = command.right ? (this.#tokens.get(id) ?? "none") : "another";
-        return done(await this.#desk.complete(id, token, { status: command.how, value: 1, observedBy: "executor" }));
+        return done(
+          await this.#desk.complete(id, token, {
+            status: command.how,
+            value: 1,
+            observedBy: "executor",
+            ...(command.keep ? { keep: true as const } : {}),
+          }),
+        );
       }
+      case "lease":
+        return done(await this.#desk.renew(id, await this.#holder(id, command.right)));
+      case "park":
+        return done(await this.#desk.park(id, await this.#holder(id, command.right), command.leaving));
       case "renew":
         return done(await this.#desk.renew(id, "gate", command.right ? (this.#tokens.get(id) ?? "none") : "another"));
       case "expire":
@@ -219,9 +250,16 @@ export class RealDesk {
 
   async #submit({ n, run, demand }: Extract<Command, { do: "submit" }>): Promise<Said> {
     const holds = (DEMANDS[demand]?.words ?? []).map((words, index) => holdFor(words, `rule:${index}`));
-    const ruling = await this.#desk.submit(submissionOf(this.#on, { args: { n }, holds, requester: requesterOf(run) }));
+    const ruling = await this.#desk.submit(callOf(this.#on, { args: { n }, holds, run }));
     if (ruling.ruling === "held") return { ok: true };
     return { ok: false, code: ruling.ruling === "refused" ? ruling.refusal.code : ruling.ruling };
+  }
+
+  /** Of the request, or of what edits made of it: whoever waits knows only the first one. */
+  async #holder(id: string, right: boolean): Promise<string> {
+    const record = (await this.#inner.read(id))?.record;
+    if (record?.supersededBy !== undefined) return this.#holder(record.supersededBy, right);
+    return right ? (record?.lease?.holder ?? "none") : "another";
   }
 
   async #claim({ right }: Extract<Command, { do: "claim" }>, id: string): Promise<Said> {
@@ -273,6 +311,8 @@ export class RealDesk {
       // A lease that is prolonged while its claim ends is nobody's any more.
       leased: record.status === "claimed" ? (record.claim?.until ?? null) : null,
       finding: record.finding?.ran ?? null,
+      kept: `${record.lease?.holder} ${record.lease?.until}`,
+      parked: record.parked,
       n: payload?.arguments.n,
       supersedes: record.supersedes === undefined ? null : this.ids.indexOf(record.supersedes),
       supersededBy: record.supersededBy === undefined ? null : this.ids.indexOf(record.supersededBy),
@@ -295,6 +335,8 @@ export class RealDesk {
           one.resolution === null ? null : `${one.resolution.reason} ${endedBy(one.resolution)} ${at(one.resolution.at)}`,
         leased: one.leased === null || one.status !== "claimed" ? null : at(one.leased),
         finding: one.finding,
+        kept: `gate ${one.kept?.holder} ${at(one.kept?.until ?? 0)}`,
+        parked: one.parked,
         n,
         supersedes,
         supersededBy,
