@@ -229,8 +229,9 @@ function keep(model: Model, step: Keeping, now: number): ModelMove {
   }
   const kept = { holder: step.holder, until: now + step.length };
   if (step.do === "lease") return keeps(model, step.holder, now) ? moved(model, { kept }, []) : refused("late");
+  const runs = model.status === "claimed" && model.kept?.holder === step.holder;
   if (step.do === "park")
-    return keeps(model, step.holder, now) && !model.parked
+    return (runs || keeps(model, step.holder, now)) && !model.parked
       ? moved(model, { kept, parked: true }, ["request.parked"])
       : refused("late");
   const free = (model.parked && step.own) || isLost(model, now);

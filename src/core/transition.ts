@@ -170,9 +170,11 @@ function lease(request: ApprovalRequest, event: Extract<Event, { type: "lease" }
   return mayLease(request, event.lease, event.now) ? move(request, { lease: event.lease }, []) : refuse("late");
 }
 
+/** The caller waits no longer: for a person, or for what already runs. */
 function park(request: ApprovalRequest, event: Extract<Event, { type: "park" }>): Moved {
-  if (request.parked || !mayLease(request, event.lease, event.now)) return refuse("late");
   const { holder } = event.lease;
+  const runs = request.status === "claimed" && request.lease?.holder === holder;
+  if (request.parked || !(runs || mayLease(request, event.lease, event.now))) return refuse("late");
   return move(request, { parked: true, lease: event.lease }, [{ event: "request.parked", actor: null, data: { holder } }]);
 }
 

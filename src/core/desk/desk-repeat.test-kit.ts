@@ -32,6 +32,8 @@ export const endedAs = ({ status, resolution }: Model): string => {
 /** "The repeat of a refused one reads its sentence; of one that ran while its caller was gone receives the stored result, once." */
 function isUntold({ model, result }: ModelRequest): boolean {
   if (result) return true;
+  // It runs and its caller went away: what it gives is for a later repeat, and it is not asked for anew.
+  if (model.status === "claimed") return model.parked;
   if (model.status === "indeterminate") return model.resolution?.reason === "lease_lost";
   const answers = ["rejected", "expired", "cancelled"].includes(model.status);
   return answers && model.parked && model.resolution?.reason !== "requester_gone";
@@ -62,10 +64,11 @@ function takeUp(before: ModelDesk, command: Submit): { readonly desk: ModelDesk;
     const request = of(desk, index);
     const { model, runs } = request;
     const own = request.run === run || model.kept?.holder === run;
-    if (isTerminal(model.status)) {
-      const left = model.kept !== null && desk.now >= model.kept.until;
-      if (isUntold(request) && (own || left)) return { desk, after: tell(desk, { root, index }, command) };
-      continue;
+    const left = model.kept !== null && desk.now >= model.kept.until;
+    if (isTerminal(model.status) || model.status === "claimed") {
+      if (!isUntold(request) || !(own || left)) continue;
+      if (model.status === "claimed") return { desk, after: { desk, told: no("repeated") } };
+      return { desk, after: tell(desk, { root, index }, command) };
     }
     const taken = move(desk, index, { do: "attach", holder: run, own, length: HOLD });
     if (!("ok" in taken.told)) continue;

@@ -76,23 +76,24 @@ function isOwn({ lease, requester }: ApprovalRequest, { submission, requester: b
 
 const ANSWERS: ReadonlySet<ApprovalRequest["status"]> = new Set(["rejected", "expired", "cancelled"]);
 
-/** Its caller was not there to be told how it ended, and has not been told since. */
+/** It runs, or ended, and its caller was not there to be told how, nor has been told since. */
 function isUntold({ record, payload }: Stored): boolean {
   if (payload?.result != null) return true;
+  if (record.status === "claimed") return record.parked;
   if (record.status === "indeterminate") return record.resolution?.reason === "lease_lost";
   // Nobody asked again in time; now somebody does, and may.
   return record.parked && ANSWERS.has(record.status) && record.resolution?.reason !== "requester_gone";
 }
 
-/** `take`: the repeat goes on with it. `tell`: the repeat is told how it ended. */
-function forRepeat(parts: DeskParts, stored: Stored, asked: Asked): "take" | "tell" | undefined {
+/** `take`: the repeat goes on with it. `wait`: it still runs. `tell`: the repeat is told how it ended. */
+function forRepeat(parts: DeskParts, stored: Stored, asked: Asked): "take" | "wait" | "tell" | undefined {
   const { record } = stored;
   const { now } = asked;
   const own = isOwn(record, asked);
-  if (!hasEnded(record.status))
-    return objection(parts.guards.attach, { request: record, own, now }) === undefined ? "take" : undefined;
+  if (objection(parts.guards.attach, { request: record, own, now }) === undefined) return "take";
   const left = record.lease !== undefined && now >= record.lease.until;
-  return isUntold(stored) && (own || left) ? "tell" : undefined;
+  if (!isUntold(stored) || !(own || left)) return undefined;
+  return hasEnded(record.status) ? "tell" : "wait";
 }
 
 /** The request goes on with this call for its caller: it is held again, by this run. */
@@ -171,6 +172,8 @@ async function answerTo(parts: DeskParts, row: Row, asked: Asked): Promise<Taken
       const attached = await attach(parts, stored.record.id, asked);
       return attached === undefined ? "again" : { attached, payload: stored.payload };
     }
+    // What it will give is for a later repeat; asked anew, it could run a second time.
+    if (how === "wait") return { ruling: { ruling: "repeated", standing: standingWhole(stored) } };
     const standing = await tell(parts, { row, id, stored }, asked);
     if (standing === undefined) return "again";
     const { refusal } = standing;

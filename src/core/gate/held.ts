@@ -10,7 +10,7 @@ import { execute, type Ran } from "./execute.ts";
 import { type Incoming, withSecrets } from "./judge.ts";
 import { knownTool } from "./know.ts";
 import type { GateParts } from "./parts.ts";
-import type { ToolIdentity } from "../tool-call.ts";
+import type { AbortLike, ToolIdentity } from "../tool-call.ts";
 import { CANCEL_REASONS, type CancelReason } from "../request.ts";
 
 /** A caller may say why it withdraws, in a word of ours; anything else is an abort. */
@@ -177,6 +177,27 @@ async function identityNow(parts: GateParts, incoming: Incoming): Promise<ToolId
   return current === undefined ? undefined : knownTool(current, parts.runtime.crypto).identity;
 }
 
+/** Its repeat must find that it runs: asked anew, it could run a second time. @returns ends the watch */
+function parkWhenLeft(
+  parts: GateParts,
+  running: { id: string; holder: string; left: AbortLike | undefined },
+): () => Promise<unknown> {
+  const { id, holder, left } = running;
+  if (left === undefined) return async () => undefined;
+  let parked: Promise<unknown> = Promise.resolve();
+  const gone = (): void => {
+    parked = parts.desk.park(id, holder).catch((thrown: unknown) => {
+      parts.runtime.log.error("that a caller went away could not be recorded", { request: id, problem: problemOf(thrown) });
+    });
+  };
+  if (left.aborted) gone();
+  left.addEventListener("abort", gone);
+  return () => {
+    left.removeEventListener("abort", gone);
+    return parked;
+  };
+}
+
 /** Stations 9 to 11 for an approved request. The one place where a person's yes lets a tool run. */
 export async function runApproved(
   parts: GateParts,
@@ -217,6 +238,8 @@ export async function runApproved(
     return refusedOutcome(tool, { code: "context_changed" }, id);
   }
   const stop = renewing(parts, { id, holder: submission.renewer, token: claimed.token, every: TIMES.claimRenewal });
+  const { performer } = incoming;
+  const parking = parkWhenLeft(parts, { id, holder: submission.renewer, left: performer?.left });
   const ran = await execute(parts.runtime, {
     tool: incoming.known.tool,
     arguments: args,
@@ -225,7 +248,9 @@ export async function runApproved(
     signal: submission.signal,
   });
   stop();
-  await record(parts, id, { token: claimed.token, ran, kept: incoming.performer?.kept?.() });
+  await parking();
+  const kept = performer?.left?.aborted === true ? { value: performer.kept?.() } : undefined;
+  await record(parts, id, { token: claimed.token, ran, kept });
   return outcomeOf(tool, ran, { request: id, edited: standing.edited });
 }
 

@@ -269,15 +269,21 @@ describe("a parked call and its gate", () => {
 });
 
 describe("a call that ran while its caller was gone", () => {
-  const unseen = (value: unknown): CallOptions => ({
-    performer: {
-      run: () => {
-        if (value instanceof Error) throw value;
-        return value;
+  const unseen = (value: unknown, gone = "while it runs"): CallOptions => {
+    const left = new AbortController();
+    if (gone === "before") left.abort();
+    return {
+      performer: {
+        run: async () => {
+          if (gone === "while it runs") left.abort();
+          if (value instanceof Error) throw value;
+          return value;
+        },
+        left: left.signal,
+        kept: () => (value instanceof Error ? { isError: true } : value),
       },
-      kept: () => ({ value: value instanceof Error ? { isError: true } : value }),
-    },
-  });
+    };
+  };
 
   it("P-03 gives its repeat what it gave, once, without running", async () => {
     const on = between();
@@ -286,6 +292,56 @@ describe("a call that ran while its caller was gone", () => {
     expect(await call).toMatchObject({ status: "ran" });
     expect(await tryPay(on)).toEqual({ status: "ran", value: { text: "done" }, how: "approved", request: id });
     expect(on.tool.ran).toEqual([]);
+  });
+
+  it("gives nothing to a repeat where its caller is there, and is a new call", async () => {
+    const on = between();
+    const call = tryPay(on, unseen({ text: "done" }, "never"));
+    const id = await on.answer("approve");
+    expect(await call).toMatchObject({ status: "ran", value: { text: "done" } });
+    const again = tryPay(on);
+    expect(await on.shown()).not.toBe(id);
+    await on.answer("reject");
+    await again;
+  });
+
+  it("P-03 is unknown to a repeat while it still runs, and not asked for anew", async () => {
+    const on = between();
+    let end = (): void => undefined;
+    const running = new Promise<void>((resolve) => (end = resolve));
+    const left = new AbortController();
+    const call = tryPay(on, { performer: { run: () => running, left: left.signal, kept: () => "done" } });
+    const id = await on.answer("approve");
+    left.abort();
+    await on.clock.settle();
+    expect(await tryPay(on)).toMatchObject({ status: "unknown", request: id });
+    expect(await tryPay(on)).toMatchObject({ status: "unknown", request: id });
+    end();
+    await call;
+    expect(await tryPay(on)).toMatchObject({ status: "ran", value: "done", request: id });
+  });
+
+  it("P-15 is kept where it could not be recorded that its caller went, and a performer without it kept nothing", async () => {
+    const on = between();
+    const far = between({
+      desk: over(on.gate.desk, {
+        park: async () => {
+          throw new Error("the desk does not answer");
+        },
+      }),
+      clock: on.clock,
+    });
+    const first = tryPay(far, unseen("done", "before"));
+    await on.answer("approve");
+    await first;
+    expect(far.lines.map(({ message }) => message)).toContain("that a caller went away could not be recorded");
+    expect(await tryPay(far)).toMatchObject({ status: "ran", value: "done" });
+    const left = new AbortController();
+    left.abort();
+    const second = tryPay(far, { performer: { run: () => "done", left: left.signal } });
+    await on.answer("approve");
+    await second;
+    expect(await tryPay(far)).toMatchObject({ status: "unknown" });
   });
 
   it("gives it the error that it gave", async () => {

@@ -5,7 +5,7 @@ import type { Desk } from "../ports/desk.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { Grade, RequesterProof } from "../request.ts";
 import type { JsonObject } from "../json-value.ts";
-import type { RunContext, Tool } from "../tool-call.ts";
+import type { AbortLike, RunContext, Tool } from "../tool-call.ts";
 import type { KnownTool } from "./know.ts";
 
 /** What the runs of one gate share. */
@@ -35,11 +35,10 @@ export interface GateParts {
 /** Runs a tool that lives elsewhere, once the gate lets it. */
 export interface Performer {
   run(args: JsonObject, context: RunContext): unknown;
-  /**
-   * Asked once it ran: what its repeat is to get, where nobody waits for the answer any more; `undefined`: its caller is
-   * there.
-   */
-  kept?(): { readonly value: unknown } | undefined;
+  /** Aborts when nobody waits for the answer any more. It may still come, and is then kept for the call's repeat. */
+  readonly left?: AbortLike;
+  /** What is kept then; asked once it ran. `undefined`: it was lost. */
+  kept?(): unknown;
   /** The tool as it is defined now, looked at just before the claim; `undefined`: it is gone. */
   current?(): Promise<Tool | undefined>;
 }
