@@ -270,10 +270,11 @@ export interface ReconcileBody {
 export interface Lifted {
   readonly lifted: number;
 }
-/** `POST …/{id}/seen`: the card's `view` was shown whole on a live surface. */
-export interface SeenBody {
-  readonly view: string;
-}
+/**
+ * `POST …/{id}/seen`: the card's `view` was shown whole on a live surface. `listed`: the request stands in the list that
+ * somebody looks at on a live surface, which is delivered and not seen (design, 4.6).
+ */
+export type SeenBody = { readonly view: string } | { readonly listed: true };
 
 /**
  * Answer of decisions, edit, revoke, reconcile and an operator's cancel: 200 where it was counted; else a problem with
