@@ -1,5 +1,6 @@
 import { type JsonObject, readMessage } from "../core/index.ts";
 import type { Id } from "./message.ts";
+import type { Given } from "./port.ts";
 
 /** The messages that we write ourselves, each as one line. */
 
@@ -32,6 +33,12 @@ export const refusalLine = (id: Id, { text, request, modern }: Told): string =>
     },
     id.text,
   );
+
+/** What a server answered a call before, with a note of the arguments that ran where a person had changed them. */
+export function givenLine(id: Id, given: Given, note: string | undefined): string {
+  const written = line(given, id.text);
+  return note === undefined ? written : withNote(Buffer.from(written), note).toString("utf8");
+}
 
 /**
  * Ours come before the server's own for the same token and progress must only ever grow: steps this small stay below a

@@ -1,5 +1,5 @@
 import { isHoldpointError, REFUSAL_CODES, refusalSentence, unknownSentence } from "../core/index.ts";
-import { editNote, listLine, progressLine, refusalLine, withArguments } from "./answers.ts";
+import { editNote, givenLine, listLine, progressLine, refusalLine, withArguments } from "./answers.ts";
 import { isModern } from "./message.ts";
 import { brief, within } from "./parts.ts";
 import type { JsonObject, RefusalCode } from "../core/index.ts";
@@ -7,9 +7,10 @@ import type { CallRequest } from "./call-request.ts";
 import type { ListPage } from "./definitions.ts";
 import type { Id, ServerMessage } from "./message.ts";
 import type { Parts } from "./parts.ts";
-import type { CallOutcome, GatewayCall, GatewayVerdict, Withdrawal } from "./port.ts";
+import type { CallOutcome, GatewayCall, GatewayVerdict, Given, Withdrawal } from "./port.ts";
 
 type Permitted = Extract<GatewayVerdict, { run: true }>;
+type Repeated = Extract<GatewayVerdict, { given: Given }>;
 
 /** One tools/call from its arrival to its answer: held, then running or refused. */
 export class GatedCall {
@@ -19,6 +20,9 @@ export class GatedCall {
   readonly #tool: string;
   #state: "held" | "running" | "ended" = "held";
   #finished: Permitted["finished"] | undefined;
+  readonly #arrived = performance.now();
+  readonly #left = new AbortController();
+  #given: Given | undefined;
   #giveUp: NodeJS.Timeout | undefined;
   #note: string;
   #notes = 0;
@@ -53,6 +57,7 @@ export class GatedCall {
       const verdict = await this.#verdict();
       if (this.#state !== "held") await this.#tooLate(verdict);
       else if (isPermission(verdict)) this.#run(verdict);
+      else if (isGiven(verdict)) this.#repeat(verdict);
       else this.#refuse(verdict);
     } finally {
       clearTimeout(this.#next);
@@ -67,8 +72,14 @@ export class GatedCall {
     this.#abort.abort(why);
   }
 
+  /** The client is gone: what a running call gives now is for whoever asks again. */
+  leave(why: Extract<Withdrawal, "requester" | "requester_gone">): void {
+    if (this.#state === "running") this.#left.abort(why);
+  }
+
   /** The client no longer wants the answer of a running call: it may still come, and is then recorded. */
   giveUp(): void {
+    this.leave("requester");
     this.#giveUp ??= setTimeout(() => {
       this.#parts.open.add(this.#record({ lost: "the client withdrew the call while it ran" }));
     }, this.#parts.timing.cancelGrace);
@@ -76,6 +87,7 @@ export class GatedCall {
 
   /** The server answered. Resolves when that is recorded, or could not be. */
   settle({ isError, result, error }: ServerMessage): Promise<void> {
+    this.#given = result === undefined ? (error === undefined ? undefined : { error }) : { result };
     return this.#record({ isError, result: result ?? error });
   }
 
@@ -111,6 +123,10 @@ export class GatedCall {
         // A call that is soon decided is not disturbed, so that its transcript is as without us.
         if (this.#notes > 0) this.#tell();
       },
+      progresses: this.#request.progressToken !== undefined,
+      waited: () => performance.now() - this.#arrived,
+      left: this.#left.signal,
+      given: () => this.#given,
       clientName: this.#parts.client.name,
       beside: this.#request.beside,
     };
@@ -163,6 +179,12 @@ export class GatedCall {
       typeof text === "string" ? text : this.#sentence("policy_error"),
       typeof request === "string" ? request : undefined,
     );
+  }
+
+  #repeat({ given, edited }: Repeated): void {
+    this.#end();
+    const note = edited === undefined ? undefined : editNote(this.#tool, edited);
+    this.#parts.toClient.send(givenLine(this.id, given, note));
   }
 
   #answer(text: string, request?: string): void {
@@ -224,6 +246,11 @@ const isPermission = (verdict: unknown): verdict is Permitted =>
   verdict !== null &&
   (verdict as Permitted).run === true &&
   typeof (verdict as Permitted).finished === "function";
+
+const isGiven = (verdict: unknown): verdict is Repeated => {
+  const { given } = (verdict ?? {}) as { given?: unknown };
+  return typeof given === "object" && given !== null && ("result" in given || "error" in given);
+};
 
 const codeIn = (thrown: unknown): RefusalCode =>
   isHoldpointError(thrown) ? (REFUSAL_CODES.find((code) => code === thrown.code) ?? "policy_error") : "policy_error";

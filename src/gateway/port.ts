@@ -32,6 +32,14 @@ export interface GatewayCall {
    * at once. Only where the client asked for progress.
    */
   progress(note: string): void;
+  /** The client asked for progress, which can keep it waiting. */
+  readonly progresses: boolean;
+  /** Milliseconds since the call came. */
+  waited(): number;
+  /** Aborts when the client waits no longer for a call that runs: it cancelled it, or left. */
+  readonly left: AbortSignal;
+  /** What the server answered, for a client that asks again: `undefined` where it did not, or not in JSON. */
+  given(): Given | undefined;
   /** Members of the request beside name, arguments and `_meta`: the server gets them too. */
   readonly beside: readonly string[];
   /** What the client calls itself. */
@@ -52,7 +60,17 @@ export type GatewayVerdict =
       readonly text: string;
       /** Travels as `_meta["holdpoint/request"]`. */
       readonly request?: string | undefined;
+    }
+  | {
+      readonly run: false;
+      /** It ran before, while its client was gone: what the server answered then. */
+      readonly given: Given;
+      /** The arguments that a person had put in place of the client's. */
+      readonly edited?: JsonObject | undefined;
     };
+
+/** What a server answers a request with. */
+export type Given = { readonly result: unknown } | { readonly error: unknown };
 
 /** How a call that ran ended; `result` is `undefined` where the server's answer was not I-JSON. `lost`: nobody knows. */
 export type CallOutcome = { readonly isError: boolean; readonly result: unknown } | { readonly lost: string };
@@ -69,7 +87,7 @@ export interface Timing {
   readonly listNoteAfter: number;
   /** For an outcome to be recorded before the result is forwarded without it. */
   readonly recordWithin: number;
-  /** For the server to answer a running call that the client withdrew. */
+  /** For the server to answer a running call that the client withdrew, as one does whose time-out is shorter than the tool. */
   readonly cancelGrace: number;
   /** For the server to leave by itself after its input ended; SIGTERM follows. */
   readonly exitGrace: number;
@@ -86,7 +104,7 @@ export const TIMING: Timing = {
   listWithin: 10_000,
   listNoteAfter: 1000,
   recordWithin: 5000,
-  cancelGrace: 10_000,
+  cancelGrace: 300_000,
   exitGrace: 1400,
   killGrace: 400,
   settleWithin: 1000,

@@ -111,6 +111,7 @@ class Relay {
     this.#by = by;
     this.#sink = new NoServer(this.#parts, "the gateway is ending");
     this.#parts.calls.withdrawHeld(why);
+    if (by === "client") for (const call of this.#parts.calls.runningCalls) call.leave("requester_gone");
     void this.#child.end(by === "stop" ? 0 : this.#timing.exitGrace);
   }
 

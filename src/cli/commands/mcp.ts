@@ -67,6 +67,7 @@ async function relayed({ command, server, place, log }: Relayed, options: Option
     server,
     command,
     principal: operator(),
+    link: (request) => `holdpoint show ${request}${place.option}`,
     waiting: (tool) => `${tool} waits for a person: holdpoint pending${place.option}`,
   });
   try {

@@ -186,7 +186,7 @@ function parkWhenLeft(
   if (left === undefined) return async () => undefined;
   let parked: Promise<unknown> = Promise.resolve();
   const gone = (): void => {
-    parked = parts.desk.park(id, holder).catch((thrown: unknown) => {
+    parked = parts.desk.park(id, holder, left.reason === "requester_gone").catch((thrown: unknown) => {
       parts.runtime.log.error("that a caller went away could not be recorded", { request: id, problem: problemOf(thrown) });
     });
   };

@@ -321,6 +321,17 @@ describe("a call that ran while its caller was gone", () => {
     expect(await tryPay(on)).toMatchObject({ status: "ran", value: "done", request: id });
   });
 
+  it("is another session's to hear of where its own has ended", async () => {
+    const on = between();
+    const left = new AbortController();
+    const gone = { run: () => left.abort("requester_gone"), left: left.signal, kept: () => "done" };
+    const call = tryPay(on, { performer: gone });
+    const id = await on.answer("approve");
+    await call;
+    const next = on.gate.run({ principal: "ada", agent: "bot" });
+    expect(await tryPay(on, {}, next)).toMatchObject({ status: "ran", value: "done", request: id });
+  });
+
   it("P-15 is kept where it could not be recorded that its caller went, and a performer without it kept nothing", async () => {
     const on = between();
     const far = between({

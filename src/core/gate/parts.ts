@@ -35,7 +35,10 @@ export interface GateParts {
 /** Runs a tool that lives elsewhere, once the gate lets it. */
 export interface Performer {
   run(args: JsonObject, context: RunContext): unknown;
-  /** Aborts when nobody waits for the answer any more. It may still come, and is then kept for the call's repeat. */
+  /**
+   * Aborts when nobody waits for the answer any more. It may still come, and is then kept for the call's repeat: by the same
+   * session, or by another one where the reason is `requester_gone`.
+   */
   readonly left?: AbortLike;
   /** What is kept then; asked once it ran. `undefined`: it was lost. */
   kept?(): unknown;

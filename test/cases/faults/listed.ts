@@ -44,7 +44,7 @@ export async function callListed(
     (verdict) => {
       call.outcome = verdict.run
         ? { status: "ran", value: undefined, how: "allowed" }
-        : { status: "refused", code: "denied", sentence: verdict.text };
+        : { status: "refused", code: "denied", sentence: "text" in verdict ? verdict.text : "" };
       call.results += 1;
     },
     () => undefined,

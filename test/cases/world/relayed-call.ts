@@ -9,6 +9,10 @@ export const relayedCall = (tool: string, args: JsonObject, definition: object):
   definition,
   current: async () => definition,
   progress: () => undefined,
+  progresses: false,
+  waited: () => 0,
+  left: new AbortController().signal,
+  given: () => undefined,
   beside: [],
   clientName: undefined,
 });
