@@ -30,7 +30,13 @@ const isSurfaces = (value: unknown): value is Surfaces =>
 
 /** The options, checked once. @throws DeclarationError naming the option */
 export function settingsOf(options: InboxOptions): Settings {
-  const { surfaces, name = "inbox", assurance = "local", within = 9000, locale = "en" } = (options ?? {}) as Partial<InboxOptions>;
+  const {
+    surfaces,
+    name = "inbox",
+    assurance = "local",
+    within = 9000,
+    locale = "en",
+  } = (options ?? {}) as Partial<InboxOptions>;
   if (!isSurfaces(surfaces)) throw new DeclarationError('inboxChannel: "surfaces" must be the open inboxes that a server keeps');
   if (typeof name !== "string" || name.trim() === "") throw new DeclarationError('inboxChannel: "name" must be a text');
   if (!ASSURANCES.includes(assurance))

@@ -34,9 +34,18 @@ export interface Surfaces {
   watch(listener: () => void): () => void;
 }
 
+/** Requests that one surface is remembered for: what never goes through this channel is never dropped by it. */
+const REMEMBERED = 1000;
+
 interface Open {
   readonly surface: Surface;
   readonly said: Map<string, Shown>;
+}
+
+function keep(said: Map<string, Shown>, request: string, shown: Shown): void {
+  if (said.get(request) !== "seen") said.set(request, shown);
+  const [oldest] = said.keys();
+  if (said.size > REMEMBERED && oldest !== undefined) said.delete(oldest);
 }
 
 /** @see Surfaces; `open` and `report` are the server's. */
@@ -60,7 +69,7 @@ export class LiveSurfaces implements Surfaces {
    */
   report(request: string, as: string, shown: Shown): boolean {
     const theirs = this.#of(as);
-    for (const { said } of theirs) if (said.get(request) !== "seen") said.set(request, shown);
+    for (const { said } of theirs) keep(said, request, shown);
     if (theirs.length > 0) this.#changed();
     return theirs.length > 0;
   }
