@@ -22,6 +22,7 @@ const card = (over: Partial<Card> = {}): Card => ({
   masked: [],
   bindings: { "path:/path": "/srv/report", cwd: "/srv" },
   requester: { principal: "ada", agent: "janitor", path: ["root", "helper"], claimed: true },
+  presence: "waiting",
   statement: "I only tidy up.",
   notes: ["a confirm argument was removed"],
   flags: [{ kind: "control", pointer: "/path", note: "1 control character: \\u001b" }],
@@ -283,5 +284,19 @@ describe("cardText", () => {
   it("takes a heading of the caller", () => {
     expect(cardText(card(), { heading: "x" }).text.split("\n")[0]).toBe("x");
     expect(cardText(card({ kind: "grant" })).text.split("\n")[0]).toBe("Approval needed: give this grant?");
+  });
+
+  it.each(LOCALES)("says in %s whether a yes would run it", (locale) => {
+    const said = (["waiting", "parked", "gone", null] as const).map((presence) => cardText(card({ presence }), { locale }).text);
+    const [waiting, parked, gone, none] = said;
+    expect(none).toBe(waiting);
+    expect(new Set(said).size).toBe(3);
+    expect(gone?.length).toBeGreaterThan(waiting?.length ?? 0);
+    expect(parked?.length).toBeGreaterThan(waiting?.length ?? 0);
+  });
+
+  it("says that the agent is gone, and what a yes to a parked call does", () => {
+    expect(cardText(card({ presence: "gone" })).text).toContain("; agent gone: nobody would run it now");
+    expect(cardText(card({ presence: "parked" })).text).toContain("; it was told to come back: a yes runs it when it asks again");
   });
 });

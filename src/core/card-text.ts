@@ -133,6 +133,8 @@ function requester(card: Card, pen: Pen): string {
   const parts = [who];
   if (path.length > 0) parts.push(pen.say("requester.path", { path: path.map((step) => visible(step)).join(" > ") }));
   if (claimed) parts.push(pen.say("requester.claimed"));
+  if (card.presence === "parked") parts.push(pen.say("requester.parked"));
+  if (card.presence === "gone") parts.push(pen.paint(pen.say("requester.gone"), "warn"));
   return fact(pen, "label.requester", parts.join("; "));
 }
 

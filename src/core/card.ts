@@ -35,6 +35,11 @@ export interface Card {
     /** True where the names are only what the client calls itself. */
     readonly claimed: boolean;
   };
+  /**
+   * Whether a yes would run it: its agent waits, was told to come back and ask again, or is gone, with some minutes in which
+   * it may come back. `null`: nobody need wait for it, or it is over.
+   */
+  readonly presence: "waiting" | "parked" | "gone" | null;
   /** The agent's own words: shown last, marked as its claim. */
   readonly statement: string | null;
   readonly notes: readonly string[];

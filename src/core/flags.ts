@@ -15,7 +15,7 @@ const BLANK_RUN = 40;
 /** Different characters that one note names. */
 const NAMED = 5;
 
-const amount = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+const amount = (count: number, what: string, several: string = `${what}s`): string => `${count} ${count === 1 ? what : several}`;
 
 type Note = Pick<Flag, "kind" | "note">;
 type HiddenKind = "control" | "bidi" | "tag" | "invisible";
@@ -28,11 +28,12 @@ function hiddenKind({ char, count }: Unseen, next: string | undefined): HiddenKi
   return /\p{Cc}/u.test(char) ? "control" : "invisible";
 }
 
-const HIDDEN: Readonly<Record<HiddenKind, string>> = {
-  control: "control character",
-  bidi: "character that reorders text",
-  tag: "tag character",
-  invisible: "invisible or unassigned character",
+/** One of them, and several. */
+const HIDDEN: Readonly<Record<HiddenKind, readonly [string, string]>> = {
+  control: ["control character", "control characters"],
+  bidi: ["character that reorders text", "characters that reorder text"],
+  tag: ["tag character", "tag characters"],
+  invisible: ["invisible or unassigned character", "invisible or unassigned characters"],
 };
 
 /** What the tag block spells: a second alphabet that programs read and people do not see. */
@@ -51,9 +52,9 @@ function hiddenNotes(text: string): readonly Note[] {
     found.set(kind, entry);
   }
   return [...found].map(([kind, { count, chars, text: hidden }]) => {
-    if (kind === "tag") return { kind, note: `${amount(count, HIDDEN.tag)}, hidden text: "${visible(tagText(hidden))}"` };
+    if (kind === "tag") return { kind, note: `${amount(count, ...HIDDEN.tag)}, hidden text: "${visible(tagText(hidden))}"` };
     const names = [...chars].slice(0, NAMED).map(escapeOf);
-    return { kind, note: `${amount(count, HIDDEN[kind])}: ${names.join(" ")}${chars.size > NAMED ? " …" : ""}` };
+    return { kind, note: `${amount(count, ...HIDDEN[kind])}: ${names.join(" ")}${chars.size > NAMED ? " …" : ""}` };
   });
 }
 
@@ -102,7 +103,7 @@ function opaqueNotes(text: string): readonly Note[] {
   const notes: Note[] = [];
   for (const { form, length, text: said } of opaqueIn(text)) {
     const meaning = said === null ? "not inspectable" : `not inspectable as it stands; it reads: "${visible(said)}"`;
-    notes.push({ kind: "opaque", note: `${form} of ${length} characters, ${meaning}` });
+    notes.push({ kind: "opaque", note: `${form} of ${amount(length, "character")}, ${meaning}` });
     if (notes.length === NAMED) break;
   }
   return notes;
@@ -112,7 +113,7 @@ function lengthNotes(text: string): readonly Note[] {
   const lines = text.split("\n").length;
   return text.length <= LONG_TEXT && lines <= LONG_LINES
     ? []
-    : [{ kind: "long", note: `${text.length} characters in ${amount(lines, "line")}` }];
+    : [{ kind: "long", note: `${amount(text.length, "character")} in ${amount(lines, "line")}` }];
 }
 
 const formNotes = (text: string): readonly Note[] =>

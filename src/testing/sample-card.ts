@@ -16,6 +16,7 @@ export const sampleCard = (over: Partial<Card> = {}): Card => ({
   masked: [],
   bindings: {},
   requester: { principal: "ada", agent: "janitor", path: [], claimed: false },
+  presence: "waiting",
   statement: null,
   notes: [],
   flags: [],

@@ -14,7 +14,11 @@ const short = (text: string, room: number): string => (text.length > room ? `${t
 /** One row for each request; on a terminal too narrow for that, the message below its request. */
 function listed(cards: readonly Card[], now: number): string {
   const { isTTY, columns } = process.stdout;
-  const facts = cards.map((card) => [card.id, oneLine(card.tool.name), `${span(msOf(card.decideBy) - now)} left`]);
+  const facts = cards.map((card) => [
+    card.id,
+    oneLine(card.tool.name),
+    `${span(msOf(card.decideBy) - now)} left${card.presence === "gone" ? ", agent gone" : ""}`,
+  ]);
   const messages = cards.map((card) => oneLine(card.message));
   const width = isTTY === true && columns > 0 ? columns : Number.MAX_SAFE_INTEGER;
   const heads = table(facts).split("\n");

@@ -105,4 +105,20 @@ describe("a card", () => {
       "expired; it was not run (not decided)",
     ]);
   });
+
+  it("A105 says whether its agent waits, was told to come back, or is gone", async () => {
+    const on = bench();
+    const id = await held(on, submissionOf(on, { deadline: 3_600_000 }));
+    const presence = async (of: string) => (await cardOf(on, of)).presence;
+    expect(await presence(id)).toBe("waiting");
+    await on.desk.park(id, "gate");
+    expect(await presence(id)).toBe("parked");
+    await on.channel.answer(id, "approve");
+    expect(await presence(id)).toBe("parked");
+    await on.clock.advance(60_000);
+    expect(await presence(id)).toBe("gone");
+    await on.desk.cancel(id, "requester", { principal: "ada" });
+    expect(await presence(id)).toBeNull();
+    expect(await presence(await held(on, submissionOf(on, { wait: "suspend", args: { n: 2 } })))).toBeNull();
+  });
 });

@@ -2,6 +2,7 @@ import { cardCode, formSchema, renderMessage, listing } from "../briefing.ts";
 import type { Ask, Card, Flag, Presented } from "../card.ts";
 import { cardText } from "../card-text.ts";
 import { flagsOf } from "../flags.ts";
+import { isLost } from "../guards.ts";
 import { freezeWhole, lasting } from "../lasting.ts";
 import { maskSecrets, maskText } from "../mask.ts";
 import type { JsonObject } from "../json-value.ts";
@@ -66,6 +67,13 @@ const flagged = (payload: Payload, masked: readonly string[]): readonly Flag[] =
   ...flagsOf({ statement: payload.statement ?? "" }).map((flag) => ({ ...flag, pointer: "the agent's own words" })),
 ];
 
+async function presenceOf(parts: DeskParts, record: ApprovalRequest): Promise<Card["presence"]> {
+  const { lease, status, parked } = record;
+  if (lease === undefined || (status !== "pending" && status !== "approved")) return null;
+  if (isLost(record, await parts.store.now())) return "gone";
+  return parked ? "parked" : "waiting";
+}
+
 type OfTheCall = Pick<Card, "message" | "effect" | "arguments" | "masked" | "statement" | "notes" | "flags" | "schema">;
 
 const maskedOrNull = (text: string | null): string | null => (text === null ? null : maskText(text));
@@ -118,6 +126,7 @@ export async function cardOf(parts: DeskParts, stored: Stored): Promise<Card> {
       path: record.requester.path,
       claimed: record.requesterProof === "claimed",
     },
+    presence: await presenceOf(parts, record),
     asks: record.terms.clauses.map((_, index) => askOf(record, index, electorate)),
     createdAt: record.createdAt,
     decideBy: record.decideBy,

@@ -39,6 +39,8 @@ const PLAIN = [
   "requester.direct",
   "requester.path",
   "requester.claimed",
+  "requester.parked",
+  "requester.gone",
   "who.principal",
   "who.operator",
   "ask.one",

@@ -34,6 +34,8 @@ export const de: Catalogue = {
   "requester.direct": "{principal}",
   "requester.path": "über {path}",
   "requester.claimed": "die Namen sind nur eine Angabe des Programms",
+  "requester.parked": "er soll wiederkommen: nach einem Ja läuft es, wenn er noch einmal fragt",
+  "requester.gone": "Agent weg: niemand würde es jetzt ausführen; es endet bald, wenn er nicht wiederkommt",
   "who.principal": "die Person, für die der Agent handelt",
   "who.operator": "wer diesen Tisch betreibt",
   "ask.one": "{people}",

@@ -34,6 +34,8 @@ export const en: Catalogue = {
   "requester.direct": "{principal}",
   "requester.path": "through {path}",
   "requester.claimed": "the names are only what the client calls itself",
+  "requester.parked": "it was told to come back: a yes runs it when it asks again",
+  "requester.gone": "agent gone: nobody would run it now; it ends soon unless the agent comes back",
   "who.principal": "the person the agent acts for",
   "who.operator": "the operator of this desk",
   "ask.one": "{people}",

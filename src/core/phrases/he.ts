@@ -35,6 +35,8 @@ export const he: Catalogue = {
   "requester.direct": "{principal}",
   "requester.path": "דרך {path}",
   "requester.claimed": "השמות הם רק מה שהלקוח טוען על עצמו",
+  "requester.parked": "נאמר לו לחזור: אחרי אישור זה ירוץ כשיבקש שוב",
+  "requester.gone": "הסוכן איננו: איש לא יריץ את זה עכשיו; זה יסתיים בקרוב אם לא יחזור",
   "who.principal": "האדם שהסוכן פועל עבורו",
   "who.operator": "מפעיל השולחן הזה",
   "ask.one": "{people}",

@@ -34,6 +34,8 @@ export const tr: Catalogue = {
   "requester.direct": "{principal}",
   "requester.path": "{path} üzerinden",
   "requester.claimed": "adlar yalnızca istemcinin kendi beyanı",
+  "requester.parked": "sonra gelmesi söylendi: evet denirse, yeniden sorduğunda çalışır",
+  "requester.gone": "ajan gitti: şu anda kimse çalıştırmaz; geri gelmezse yakında biter",
   "who.principal": "ajanın adına çalıştığı kişi",
   "who.operator": "bu masanın işletmeni",
   "ask.one": "{people}",
