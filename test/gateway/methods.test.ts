@@ -153,6 +153,16 @@ describe("a message that is not exactly one known request reaches no server", ()
     expect(judge.calls).toEqual([]);
   });
 
+  it("in a message that takes the id of a call still held is not taken for that call's answer", async () => {
+    const { send, answer, judge } = await start({ judge: new ScriptedJudge({ pay: () => new Promise(() => undefined) }) });
+    send(CALL);
+    await judge.asked(1);
+    send('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"pay","arguments":{"a":1,"a":2}}}');
+    expect((await answer(null)).error?.code).toBe(-32602);
+    expect(judge.withdrawn).toEqual([]);
+    expect(await reached()).toEqual([]);
+  });
+
   it("bytes that are not UTF-8", async () => {
     const { input, answer } = await start();
     input.write(
