@@ -231,6 +231,18 @@ describe("guard", () => {
 });
 
 describe("a performer", () => {
+  it("P-01 of a name is the tool that has it now: one declared graver meanwhile is asked about", async () => {
+    const on = gateBench();
+    const [first, second] = [recorder({ tier: "read" }), recorder({ tier: "physical", version: "2" })];
+    on.gate.observe(first);
+    expect(await on.run.try("pay", PAY)).toMatchObject({ status: "ran", how: "allowed" });
+    on.gate.observe(second);
+    const call = on.run.try("pay", PAY);
+    await on.answer("approve");
+    expect(await call).toMatchObject({ status: "ran", how: "approved" });
+    expect([first.ran, second.ran]).toEqual([[PAY], [PAY]]);
+  });
+
   it("P-02 runs a tool that lives elsewhere, looked at again just before", async () => {
     const on = gateBench();
     const tool = recorder();

@@ -53,9 +53,11 @@ class LocalRun implements Run {
 
   #lane(tool: unknown): Lane | undefined {
     const seen = this.#lanes.get(tool);
-    if (seen !== undefined) return seen;
+    // A handle means one tool for ever; a name means whichever has it now, and that one may be graver than the last.
+    if (seen !== undefined && typeof tool !== "string") return seen;
     const known = this.#parts.known(tool);
-    return known === undefined ? undefined : this.#laneOf(tool, known);
+    if (known === undefined) return seen;
+    return known === seen?.known ? seen : this.#laneOf(tool, known);
   }
 
   #laneOf(tool: unknown, known: KnownTool): Lane {
